@@ -1,0 +1,1 @@
+"""What people and repositories say, read without a model: text in, operations out. Pure."""

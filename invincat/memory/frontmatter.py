@@ -1,0 +1,472 @@
+"""A memory file's text to a Memory and back: the only parser and the only writer of the format.
+
+Reading is strict about YAML (no aliases, anchors, tags, duplicate keys, depth) and takes every scalar as text,
+so that `NO`, `1.10` or a date stay what was written (LIBRARIES "Front matter and YAML"). Writing is canonical;
+`rewrite` keeps the lines of every key whose value did not change, unknown keys and comments byte for byte.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, TypeVar, Union
+
+import yaml
+from frontmatter.default_handlers import BaseHandler
+
+from invincat.errors import UserError
+from invincat.memory.entry import (
+    Confidence,
+    InvalidMemory,
+    Kind,
+    Memory,
+    Source,
+    Tier,
+    Unknown,
+    Verdict,
+    format_time,
+    parse_time,
+)
+from invincat.memory.evidence import Evidence
+from invincat.memory.scope import Scope
+
+MAX_FILE = 64 * 1024
+MAX_DEPTH = 6
+
+Node = Union[str, None, list["Node"], dict[str, "Node"]]
+
+_Choice = TypeVar("_Choice", Kind, Scope, Confidence, Tier, Verdict)
+
+_PLAIN = re.compile(r"[^\W\d_](?:.*[^\s:])?")
+_PLAIN_ITEM = re.compile(r"[a-z][a-z0-9-]*")
+# What some YAML 1.1 or 1.2 loader would not read as a string, of what can start with a letter.
+_NOT_STRINGS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_JSON_LEAVES_UNPRINTABLE = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_TOMBSTONE = re.compile(r"> (?:Superseded by \[|Archived on )")
+
+
+class MalformedFile(UserError):
+    """A file that is no memory; `line` counts from 1, 0 when it is about the whole file."""
+
+    def __init__(self, message: str, line: int = 0, field: str | None = None) -> None:
+        super().__init__(message, where=field)
+        self.message = message
+        self.line = line
+        self.field = field
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The lines of one top-level key, the comments above it included; `key` is None for what follows the last."""
+
+    key: str | None
+    text: str
+
+
+class MemoryHandler(BaseHandler):  # type: ignore[misc]  # python-frontmatter ships no types for its handlers
+    """The python-frontmatter handler of our format, so that its users can load and write our files too."""
+
+    FM_BOUNDARY = re.compile(r"^---$", re.MULTILINE)
+    START_DELIMITER = END_DELIMITER = "---"
+
+    def detect(self, text: str) -> bool:
+        """Only `---` on the very first line opens front matter."""
+        return text.startswith("---\n")
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Front matter and body, byte for byte; MalformedFile where one of the fences is missing."""
+        if not self.detect(text):
+            raise MalformedFile("does not begin with a line '---'", 1)
+        end = text.find("\n---\n", 3)
+        if end < 0:
+            if not text.endswith("\n---"):
+                raise MalformedFile("front matter is not closed by a line '---'", 1)
+            return text[4:-3], ""
+        return text[4 : end + 1], text[end + 5 :]
+
+    def load(self, fm: str) -> dict[str, Node]:
+        """The mapping in the front matter, every scalar as text."""
+        return _scan(fm)[0]
+
+    def export(self, metadata: Mapping[str, object], **_: object) -> str:
+        """Canonical YAML of known keys in the form that `load` returns."""
+        return "".join(_render_node(key, value) for key, value in metadata.items())
+
+
+_HANDLER = MemoryHandler()
+
+
+def parse(data: bytes | str) -> Memory:
+    """The memory in a file; MalformedFile with line and field for everything that is not one."""
+    front, rest = _HANDLER.split(_decode(data))
+    fields, segments = _scan(front)
+    try:
+        return _build(fields, segments, rest)
+    except InvalidMemory as fault:
+        line = _line_of(fault.field, segments)
+        raise MalformedFile(fault.message, line, fault.field) from None
+
+
+def render(memory: Memory) -> str:
+    """The canonical text of a memory."""
+    front = "".join(_render_known(memory).values()) + "".join(unknown.text for unknown in memory.unknown)
+    return f"---\n{front}---\n{_render_body(memory)}"
+
+
+def rewrite(text: str, memory: Memory) -> str:
+    """`text`, which parses to an earlier state of `memory`, with only the lines of changed values replaced."""
+    front, rest = _HANDLER.split(text)
+    old = parse(text)
+    _, segments = _scan(front)
+    before, after = _render_known(old), _render_known(memory)
+    lines: list[Segment] = []
+    for segment in segments:
+        if segment.key is None or segment.key not in KEYS or before.get(segment.key) == after.get(segment.key):
+            lines.append(segment)
+        elif segment.key in after:
+            lines.append(Segment(segment.key, _comments(segment.text) + after[segment.key]))
+    present = {segment.key for segment in lines}
+    for key in KEYS:
+        if key in after and key not in present:
+            lines.insert(_place(key, lines), Segment(key, after[key]))
+    body = rest if (old.body, old.tombstone) == (memory.body, memory.tombstone) else _replace_body(rest, old, memory)
+    return f"---\n{''.join(segment.text for segment in lines)}---\n{body}"
+
+
+def _decode(data: bytes | str) -> str:
+    if len(data) > MAX_FILE:
+        raise MalformedFile(f"is larger than {MAX_FILE} bytes")
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        raise MalformedFile("is not UTF-8", data[: fault.start].count(b"\n") + 1) from None  # type: ignore[arg-type]
+    if text.startswith("\ufeff"):
+        raise MalformedFile("begins with a byte order mark", 1)
+    if "\r" in text:
+        raise MalformedFile("has carriage returns; line ends are LF", text[: text.index("\r")].count("\n") + 1)
+    return text
+
+
+# --- YAML: one pass over the events gives the values and the lines of each key ---
+
+
+def _scan(front: str) -> tuple[dict[str, Node], tuple[Segment, ...]]:
+    try:
+        root, starts, ends = _Composer(front).mapping()
+    except yaml.YAMLError as fault:
+        mark = getattr(fault, "problem_mark", None)
+        problem = getattr(fault, "problem", None) or "cannot be read"
+        raise MalformedFile(f"is not YAML: {problem}", mark.line + 2 if mark else 1) from None
+    except (ValueError, RecursionError) as fault:
+        raise MalformedFile(f"is not YAML: {fault}", 1) from None
+    return root, _segments(front, starts, ends)
+
+
+class _Composer:
+    """Builds plain values from the events of the C parser and refuses what a memory has no use for."""
+
+    def __init__(self, text: str) -> None:
+        self._events = iter(yaml.parse(text, Loader=yaml.CSafeLoader))
+
+    def mapping(self) -> tuple[dict[str, Node], list[tuple[str, int]], list[int]]:
+        """The top-level mapping, the first line of each key, the line on which each value ends."""
+        for event in self._events:
+            if isinstance(event, yaml.MappingStartEvent):
+                break
+            if not isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
+                raise MalformedFile("front matter is not a mapping of keys", event.start_mark.line + 2)
+        self._refuse_extras(event)
+        root: dict[str, Node] = {}
+        starts: list[tuple[str, int]] = []
+        ends: list[int] = []
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            key = self._key(event, root)
+            starts.append((key, event.start_mark.line))
+            root[key] = self._value(value := next(self._events), 1)
+            ends.append(value.end_mark.line if isinstance(value, yaml.ScalarEvent) else event.start_mark.line)
+        if not isinstance(event := next(self._events), yaml.DocumentEndEvent):
+            raise MalformedFile("has something after the front matter", event.start_mark.line + 2)
+        if not isinstance(event := next(self._events), yaml.StreamEndEvent):
+            raise MalformedFile("has a second document in the front matter", event.start_mark.line + 2)
+        return root, starts, ends
+
+    def _value(self, event: yaml.Event, depth: int) -> Node:
+        self._refuse_extras(event)
+        if isinstance(event, yaml.ScalarEvent):
+            is_null = event.implicit[0] and event.value in {"", "null", "~", "Null", "NULL"}
+            return None if is_null else event.value
+        if depth >= MAX_DEPTH:
+            raise MalformedFile(f"is nested deeper than {MAX_DEPTH}", event.start_mark.line + 2)
+        if isinstance(event, yaml.SequenceStartEvent):
+            items: list[Node] = []
+            while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
+                items.append(self._value(item, depth + 1))
+            return items
+        inner: dict[str, Node] = {}
+        while not isinstance(item := next(self._events), yaml.MappingEndEvent):
+            key = self._key(item, inner)
+            inner[key] = self._value(next(self._events), depth + 1)
+        return inner
+
+    def _key(self, event: yaml.Event, mapping: Mapping[str, Node]) -> str:
+        self._refuse_extras(event)
+        if not isinstance(event, yaml.ScalarEvent):
+            raise MalformedFile("has a key that is not text", event.start_mark.line + 2)
+        if event.value in mapping:
+            raise MalformedFile(f"has the key {event.value!r} twice", event.start_mark.line + 2, event.value)
+        return str(event.value)
+
+    @staticmethod
+    def _refuse_extras(event: yaml.Event) -> None:
+        line = event.start_mark.line + 2
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise MalformedFile("uses a YAML alias or anchor", line)
+        if getattr(event, "tag", None):
+            raise MalformedFile(f"uses the YAML tag {event.tag}", line)
+
+
+def _segments(front: str, starts: list[tuple[str, int]], ends: list[int]) -> tuple[Segment, ...]:
+    """Cut the front matter at its top-level keys; comments at column 0 right above a key go with it."""
+    lines = front.splitlines(keepends=True)
+    cuts: list[int] = []
+    for index, (_, start) in enumerate(starts):
+        floor = ends[index - 1] + 1 if index else 0
+        cut = start
+        while cut > floor and lines[cut - 1].startswith("#"):
+            cut -= 1
+        cuts.append(cut if index else 0)
+    bounds = [*cuts, len(lines)]
+    return tuple(Segment(key, "".join(lines[bounds[i] : bounds[i + 1]])) for i, (key, _) in enumerate(starts))
+
+
+def _comments(text: str) -> str:
+    """The comment and empty lines at the head of a segment."""
+    kept = []
+    for line in text.splitlines(keepends=True):
+        if line.strip() and not line.startswith("#"):
+            break
+        kept.append(line)
+    return "".join(kept)
+
+
+def _place(key: str, lines: list[Segment]) -> int:
+    """Where a new key goes: behind the nearest key that comes before it in canonical order."""
+    order = {name: index for index, name in enumerate(KEYS)}
+    earlier = [i for i, segment in enumerate(lines) if segment.key in order and order[segment.key] < order[key]]
+    return earlier[-1] + 1 if earlier else 0
+
+
+def _line_of(field: str, segments: tuple[Segment, ...]) -> int:
+    """The line in the file on which a key stands; the first line of the body for the body."""
+    line = 2
+    for segment in segments:
+        if segment.key == field.partition(".")[0]:
+            return line + _comments(segment.text).count("\n")
+        line += segment.text.count("\n")
+    return line + 1 if field == "body" else 1
+
+
+# --- plain values to a Memory ---
+
+
+def _text(key: str, value: Node) -> str:
+    if not isinstance(value, str):
+        raise InvalidMemory(key, "is not text" if value is not None else "is null")
+    return value
+
+
+def _optional(key: str, value: Node) -> str | None:
+    return None if value is None else _text(key, value)
+
+
+def _number(key: str, value: Node) -> int:
+    text = _text(key, value)
+    if not re.fullmatch(r"0|[1-9][0-9]{0,5}", text):
+        raise InvalidMemory(key, f"{text!r} is not a whole number")
+    return int(text)
+
+
+def _time(key: str, value: Node) -> datetime:
+    try:
+        return parse_time(_text(key, value))
+    except ValueError as fault:
+        raise InvalidMemory(key, str(fault)) from None
+
+
+def _optional_time(key: str, value: Node) -> datetime | None:
+    return None if value is None else _time(key, value)
+
+
+def _labels(key: str, value: Node) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise InvalidMemory(key, "is not a list")
+    return tuple(_text(key, item) for item in value)
+
+
+def _choice(choices: type[_Choice]) -> Callable[[str, Node], _Choice]:
+    def read(key: str, value: Node) -> _Choice:
+        text = _text(key, value)
+        try:
+            return choices(text)
+        except ValueError:
+            raise InvalidMemory(key, f"{text!r} is none of {', '.join(choices)}") from None
+
+    return read
+
+
+def _known_keys(key: str, value: Node, known: tuple[str, ...]) -> dict[str, Node]:
+    if not isinstance(value, dict):
+        raise InvalidMemory(key, "is not a mapping of keys")
+    for name in value:
+        if name not in known:
+            raise InvalidMemory(key, f"has the unknown key {name!r}")
+    return value
+
+
+def _source(key: str, value: Node) -> Source:
+    fields = _known_keys(key, value, Source.__struct_fields__)
+    listed = fields.get("evidence") or []
+    if not isinstance(listed, list):
+        raise InvalidMemory("source.evidence", "is not a list")
+    evidence = tuple(_evidence(item) for item in listed)
+    texts = {name: _optional(f"source.{name}", text) for name, text in fields.items() if name != "evidence"}
+    return Source(**{"actor": "", **texts}, evidence=evidence)  # type: ignore[arg-type]
+
+
+def _evidence(value: Node) -> Evidence:
+    fields = _known_keys("source.evidence", value, Evidence.__struct_fields__)
+    return Evidence(
+        at=_text("source.evidence.at", fields.get("at")),
+        blob=_optional("source.evidence.blob", fields.get("blob")),
+        quote=_optional("source.evidence.quote", fields.get("quote")),
+    )
+
+
+# Every known key in canonical order, with its reader. `source` is the only nested one.
+KEYS: Final[dict[str, Callable[[str, Node], object]]] = {
+    "id": _text,
+    "title": _text,
+    "kind": _choice(Kind),
+    "section": _text,
+    "scope": _choice(Scope),
+    "project": _text,
+    "confidence": _choice(Confidence),
+    "tier": _choice(Tier),
+    "score": _number,
+    "score_reason": _text,
+    "verdict": _choice(Verdict),
+    "created_at": _time,
+    "updated_at": _time,
+    "last_scored_at": _time,
+    "valid_from": _time,
+    "invalid_at": _optional_time,
+    "superseded_by": _optional,
+    "set_aside": _text,
+    "restores": _number,
+    "source": _source,
+    "applies_to": _labels,
+    "tags": _labels,
+    "check": _text,
+}
+_OPTIONAL: Final = {"project", "score_reason", "set_aside", "restores", "applies_to", "tags", "check"}
+
+
+def _build(fields: dict[str, Node], segments: tuple[Segment, ...], rest: str) -> Memory:
+    missing = [key for key in KEYS if key not in fields and key not in _OPTIONAL]
+    if missing:
+        raise InvalidMemory(missing[0], "is missing")
+    known = {key: read(key, fields[key]) for key, read in KEYS.items() if key in fields}
+    unknown = tuple(Unknown(s.key, s.text) for s in segments if s.key is not None and s.key not in KEYS)
+    body, tombstone = _split_tombstone(rest, ended=known["invalid_at"] is not None)
+    return Memory(**known, unknown=unknown, body=body, tombstone=tombstone)  # type: ignore[arg-type]
+
+
+def _split_tombstone(rest: str, *, ended: bool) -> tuple[str, str | None]:
+    body = rest.strip("\n")
+    head, _, last = body.rpartition("\n")
+    if ended and _TOMBSTONE.match(last):
+        return head.rstrip("\n"), last
+    return body, None
+
+
+# --- a Memory to canonical text ---
+
+
+def _render_known(memory: Memory) -> dict[str, str]:
+    """Canonical lines of each known key that is to be written."""
+    lines = {}
+    for key in KEYS:
+        value = getattr(memory, key)
+        if key in _OPTIONAL and not value:
+            continue
+        lines[key] = _render_source(value) if isinstance(value, Source) else _render_node(key, value)
+    return lines
+
+
+def _render_node(key: str, value: object) -> str:
+    if value is None:
+        return f"{key}: null\n"
+    if isinstance(value, datetime):
+        return f"{key}: {format_time(value)}\n"
+    if isinstance(value, int):
+        return f"{key}: {value}\n"
+    if isinstance(value, tuple | list):
+        return f"{key}: [{', '.join(_flow_item(item) for item in value)}]\n"
+    return f"{key}: {_scalar(key, str(value))}\n"
+
+
+def _render_source(source: Source) -> str:
+    lines = ["source:\n"]
+    for name in Source.__struct_fields__:
+        value = getattr(source, name)
+        if name != "evidence" and value is not None:
+            lines.append(f"  {name}: {_scalar(name, value)}\n")
+    if source.evidence:
+        lines.append("  evidence:\n")
+    for item in source.evidence:
+        dash = "-"
+        for name in Evidence.__struct_fields__:
+            if (value := getattr(item, name)) is not None:
+                lines.append(f"  {dash} {name}: {_scalar(name, value)}\n")
+                dash = " "
+    return "".join(lines)
+
+
+# Values of these keys are plain whatever they look like: a reader of ours takes every scalar as text.
+_ALWAYS_PLAIN: Final = {"id", "superseded_by", "set_aside", "session", "commit", "blob"}
+
+
+def _scalar(key: str, text: str) -> str:
+    if key in _ALWAYS_PLAIN and re.fullmatch(r"[0-9A-Za-z]+", text):
+        return text
+    is_plain = (
+        _PLAIN.fullmatch(text)
+        and text.isprintable()
+        and ": " not in text
+        and " #" not in text
+        and text.lower() not in _NOT_STRINGS
+    )
+    return text if is_plain else _quoted(text)
+
+
+def _flow_item(text: str) -> str:
+    return text if _PLAIN_ITEM.fullmatch(text) and text not in _NOT_STRINGS else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    """A JSON string with Unicode left as it is, save what YAML may not hold unescaped."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _JSON_LEAVES_UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+
+
+def _render_body(memory: Memory) -> str:
+    parts = [part for part in (memory.body, memory.tombstone) if part]
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _replace_body(rest: str, old: Memory, memory: Memory) -> str:
+    """The new body; where only a tombstone came, what stood before keeps its bytes (RULES 1.5)."""
+    if old.body == memory.body and old.tombstone is None and memory.tombstone is not None and old.body:
+        return f"{rest.rstrip(chr(10))}\n\n{memory.tombstone}\n"
+    return _render_body(memory)

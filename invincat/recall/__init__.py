@@ -1,0 +1,1 @@
+"""Search over memories. The only place that knows Whoosh."""
