@@ -1,0 +1,120 @@
+"""What a store of memories must be able to do. One contract suite runs on every implementation."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, NamedTuple, Protocol
+
+from invincat.errors import StoreError
+
+MEMORY_REF: Final = "refs/invincat/memory"
+PROPOSALS: Final = "refs/invincat/proposals/"
+
+FILE_MODE: Final = 0o100644
+FOLDER_MODE: Final = 0o040000
+
+ROOT_FILES: Final = {"invincat.yaml": b"format: 1\n"}
+ROOT_MESSAGE: Final = "memory: root\n"
+
+# The append-only files of the state directory (FORMAT "State directory").
+LogName = Literal["journal", "audit.jsonl", "rejected.jsonl"]
+
+
+class ObjectMissing(StoreError):
+    """An object that a tree or ref names cannot be read."""
+
+
+class StoreBusy(StoreError):
+    """Another process held the store's lock for longer than we would wait."""
+
+
+class IdentityMissing(StoreError):
+    """Git knows no name and e-mail to commit with; nothing was written."""
+
+
+class TreeEntry(NamedTuple):
+    """One line of a tree. `name` is decoded with surrogateescape, so that any name survives the round trip."""
+
+    name: str
+    mode: int
+    id: str
+
+
+class Signature(NamedTuple):
+    """Who commits."""
+
+    name: str
+    email: str
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit of the memory ref. `time` is the author's, in UTC."""
+
+    id: str
+    parents: tuple[str, ...]
+    tree: str
+    author: Signature
+    time: datetime
+    message: str
+
+
+@dataclass(frozen=True)
+class Draft:
+    """One commit to be made: files to put (path -> bytes), paths to remove, and the message."""
+
+    message: str
+    puts: Mapping[str, bytes] = field(default_factory=dict)
+    removes: frozenset[str] = frozenset()
+
+
+class Store(Protocol):
+    """Objects, refs under `refs/invincat/`, a writer's lock and append-only logs."""
+
+    @property
+    def location(self) -> str:
+        """The path of the repository, as replies name it."""
+
+    def tip(self, ref: str = MEMORY_REF) -> str | None:
+        """The commit a ref points at, None when there is no such ref."""
+
+    def refs(self, prefix: str) -> dict[str, str]:
+        """Refs below a prefix such as `PROPOSALS`: full name -> commit id, sorted by name."""
+
+    def commit(self, id: str) -> Commit:
+        """Read a commit; ObjectMissing."""
+
+    def history(self, tip: str) -> Iterator[Commit]:
+        """All ancestors of a commit, itself first, newest first, parents after children."""
+
+    def list_tree(self, tree: str) -> tuple[TreeEntry, ...]:
+        """The entries of one tree object, in git's order; ObjectMissing."""
+
+    def read_blob(self, id: str) -> bytes:
+        """The bytes of a blob; ObjectMissing."""
+
+    def author(self) -> Signature:
+        """Who commits, as git itself would say; IdentityMissing with the command that sets it."""
+
+    def exclusive(self, timeout: float = 10.0) -> AbstractContextManager[None]:
+        """Hold the writer's lock, healing what a killed writer left; StoreBusy after `timeout` seconds."""
+
+    def write_root(self) -> str:
+        """Write the fixed root commit (FORMAT "Root commit") and return its id. Under `exclusive`."""
+
+    def write(self, parent: str, drafts: Sequence[Draft], author: Signature, now: datetime) -> list[str]:
+        """Write a chain of commits on top of `parent` and return their ids; no ref moves. Under `exclusive`.
+
+        Entries that no draft touches keep their bytes and modes, whatever they are. A folder that becomes
+        empty disappears.
+        """
+
+    def swap(self, ref: str, old: str | None, new: str | None) -> bool:
+        """Move a ref from `old` to `new` (None: absent) and journal it; False when it is not at `old`.
+
+        Under `exclusive`.
+        """
+
+    def append(self, log: LogName, record: Mapping[str, Any]) -> None:
+        """Append one JSON line to a log of the state directory, whole or not at all."""
