@@ -6,8 +6,11 @@ import unicodedata
 
 from invincat.memory.entry import MAX_TITLE
 
-# A sentence ends at a full stop that is followed by space, or at a CJK stop; abbreviations do not end one.
-_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bcf)[.!?](?=\s)|[。！？]")
+# A sentence ends at a full stop that is followed by space, or at a CJK stop; abbreviations and inline code do not
+# end one: the first branch takes a code span whole.
+_SENTENCE_END = re.compile(
+    r"(?P<code>(?P<ticks>`+).+?(?P=ticks)(?!`))|(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bcf)[.!?](?=\s)|[。！？]"
+)
 
 
 def tidy(content: str) -> str:
@@ -28,14 +31,14 @@ def split_content(content: str, title: str | None = None) -> tuple[str, str]:
         return title, "" if normalise(body) == normalise(title) else body
     first, _, rest = content.partition("\n")
     first = first.strip()
-    found = _SENTENCE_END.search(first)
+    found = next((end for end in _SENTENCE_END.finditer(first) if not end["code"]), None)
     sentence = first[: found.end()] if found else first
     tail = first[len(sentence) :].strip()
-    title = " ".join(sentence.split()).rstrip(".。")
+    title = " ".join(sentence.split()).rstrip(" .。")
     if not title:
         title, tail = " ".join(first.split()), ""
     if len(title) > MAX_TITLE:
-        return _cut(title), content
+        return clip(title, MAX_TITLE), content
     body = tidy("\n".join(part for part in (tail, rest.strip("\n")) if part))
     return title, body
 
@@ -55,9 +58,10 @@ def fingerprint(title: str, body: str) -> str:
     return hashlib.blake2b(normalise(f"{title}. {body}").encode(), digest_size=8).hexdigest()
 
 
-def _cut(text: str) -> str:
-    """At most `MAX_TITLE` characters, cut at a word where there is one, with an ellipsis."""
-    room = MAX_TITLE - 1
-    head = text[:room]
+def clip(text: str, most: int) -> str:
+    """At most `most` characters, cut at a word where there is one, with an ellipsis."""
+    if len(text) <= most:
+        return text
+    head = text[: most - 1]
     space = head.rfind(" ")
-    return f"{head[:space] if space > room // 2 else head}…".replace(" …", "…")
+    return f"{(head[:space] if space > most // 2 else head).rstrip()}…"

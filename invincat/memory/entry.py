@@ -17,12 +17,16 @@ MAX_BODY = 4000
 MAX_REASON = 300
 MAX_LABEL = 120
 MAX_LABELS = 32
+MAX_PLACE = 1000
+# A second may be added to every time (RULES 6.2), and a year has four digits.
+MAX_YEAR = 9998
 
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff\ufeff]")
 _BODY_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff\ufeff]")
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _HEX = re.compile(r"[0-9a-f]{7,64}")
+TOMBSTONE: Final = re.compile(r"> (?:Superseded by \[|Archived on )")
 
 
 class Kind(StrEnum):
@@ -229,6 +233,10 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
         if self.invalid_at < self.valid_from:
             raise InvalidMemory("invalid_at", "is before valid_from")
         check_line("body", self.tombstone, MAX_BODY, optional=True)
+        # The last line of the file says which of the two it is, so only one reading may be possible.
+        last = self.tombstone or self.body.rpartition("\n")[2]
+        if bool(TOMBSTONE.match(last)) is not (self.tombstone is not None):
+            raise InvalidMemory("body", "its last line must be a tombstone where there is one, and only there")
 
     @property
     def status(self) -> Status:
@@ -272,6 +280,7 @@ def _check_labels(field: str, labels: tuple[str, ...]) -> None:
 
 
 def _check_evidence(item: Evidence) -> None:
+    check_line("source.evidence.at", item.at, MAX_PLACE)
     check_line("source.evidence.quote", item.quote, MAX_QUOTE, optional=True)
     try:
         parse_location(item.at)
@@ -289,3 +298,5 @@ def _check_id(field: str, value: str) -> None:
 def _check_time(field: str, value: datetime) -> None:
     if value.utcoffset() is None or value.utcoffset() or value.microsecond:
         raise InvalidMemory(field, f"{value} is not a time in UTC with whole seconds")
+    if value.year > MAX_YEAR:
+        raise InvalidMemory(field, f"{value} is after the year {MAX_YEAR}")

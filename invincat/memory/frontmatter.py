@@ -7,16 +7,14 @@ so that `NO`, `1.10` or a date stay what was written (LIBRARIES "Front matter an
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Final, TypeVar, Union
+from typing import Any, Final, TypeVar
 
-import yaml
 from frontmatter.default_handlers import BaseHandler
 
-from invincat.errors import UserError
 from invincat.memory.entry import (
+    TOMBSTONE,
     Confidence,
     InvalidMemory,
     Kind,
@@ -29,12 +27,13 @@ from invincat.memory.entry import (
     parse_time,
 )
 from invincat.memory.evidence import Evidence
+from invincat.memory.marker import Marker
 from invincat.memory.scope import Scope
+from invincat.memory.yaml_scan import MalformedFile, Node, Segment, scan
 
-MAX_FILE = 64 * 1024
-MAX_DEPTH = 6
+# The longest memory takes less than half of it; the rest is for keys that we do not know.
+MAX_FILE = 256 * 1024
 
-Node = Union[str, None, list["Node"], dict[str, "Node"]]
 
 _Choice = TypeVar("_Choice", Kind, Scope, Confidence, Tier, Verdict)
 
@@ -43,28 +42,9 @@ _PLAIN_ITEM = re.compile(r"[a-z][a-z0-9-]*")
 # What some YAML 1.1 or 1.2 loader would not read as a string, of what can start with a letter.
 _NOT_STRINGS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 _JSON_LEAVES_UNPRINTABLE = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_TOMBSTONE = re.compile(r"> (?:Superseded by \[|Archived on )")
 
 
-class MalformedFile(UserError):
-    """A file that is no memory; `line` counts from 1, 0 when it is about the whole file."""
-
-    def __init__(self, message: str, line: int = 0, field: str | None = None) -> None:
-        super().__init__(message, where=field)
-        self.message = message
-        self.line = line
-        self.field = field
-
-
-@dataclass(frozen=True)
-class Segment:
-    """The lines of one top-level key, the comments above it included; `key` is None for what follows the last."""
-
-    key: str | None
-    text: str
-
-
-class MemoryHandler(BaseHandler):  # type: ignore[misc]  # python-frontmatter ships no types for its handlers
+class MemoryHandler(BaseHandler):
     """The python-frontmatter handler of our format, so that its users can load and write our files too."""
 
     FM_BOUNDARY = re.compile(r"^---$", re.MULTILINE)
@@ -87,7 +67,7 @@ class MemoryHandler(BaseHandler):  # type: ignore[misc]  # python-frontmatter sh
 
     def load(self, fm: str) -> dict[str, Node]:
         """The mapping in the front matter, every scalar as text."""
-        return _scan(fm)[0]
+        return scan(fm)[0]
 
     def export(self, metadata: Mapping[str, object], **_: object) -> str:
         """Canonical YAML of known keys in the form that `load` returns."""
@@ -100,7 +80,7 @@ _HANDLER = MemoryHandler()
 def parse(data: bytes | str) -> Memory:
     """The memory in a file; MalformedFile with line and field for everything that is not one."""
     front, rest = _HANDLER.split(_decode(data))
-    fields, segments = _scan(front)
+    fields, segments = scan(front)
     try:
         return _build(fields, segments, rest)
     except InvalidMemory as fault:
@@ -114,22 +94,40 @@ def render(memory: Memory) -> str:
     return f"---\n{front}---\n{_render_body(memory)}"
 
 
+def parse_marker(data: bytes | str) -> Marker:
+    """The marker in a file below `deleted/`; MalformedFile as for `parse`."""
+    front, rest = _HANDLER.split(_decode(data))
+    fields, segments = scan(front)
+    try:
+        known = _read_fields(fields, _MARKER_KEYS, Marker)
+        return Marker(**known, tombstone=_split_tombstone(rest, ended=known.get("invalid_at") is not None)[1])
+    except InvalidMemory as fault:
+        raise MalformedFile(fault.message, _line_of(fault.field, segments), fault.field) from None
+
+
+def render_marker(marker: Marker) -> str:
+    """The canonical text of a marker."""
+    front = "".join(_render_known(marker, _MARKER_KEYS).values())
+    return f"---\n{front}---\n{f'{marker.tombstone}{chr(10)}' if marker.tombstone else ''}"
+
+
 def rewrite(text: str, memory: Memory) -> str:
     """`text`, which parses to an earlier state of `memory`, with only the lines of changed values replaced."""
     front, rest = _HANDLER.split(text)
     old = parse(text)
-    _, segments = _scan(front)
+    _, segments = scan(front)
     before, after = _render_known(old), _render_known(memory)
     lines: list[Segment] = []
     for segment in segments:
         if segment.key is None or segment.key not in KEYS or before.get(segment.key) == after.get(segment.key):
             lines.append(segment)
-        elif segment.key in after:
-            lines.append(Segment(segment.key, _comments(segment.text) + after[segment.key]))
+        else:
+            key = segment.key if segment.key in after else None
+            lines.append(Segment(key, segment.head, after.get(segment.key, ""), segment.tail))
     present = {segment.key for segment in lines}
     for key in KEYS:
         if key in after and key not in present:
-            lines.insert(_place(key, lines), Segment(key, after[key]))
+            lines.insert(_place(key, lines), Segment(key, "", after[key], ""))
     body = rest if (old.body, old.tombstone) == (memory.body, memory.tombstone) else _replace_body(rest, old, memory)
     return f"---\n{''.join(segment.text for segment in lines)}---\n{body}"
 
@@ -148,108 +146,6 @@ def _decode(data: bytes | str) -> str:
     return text
 
 
-# --- YAML: one pass over the events gives the values and the lines of each key ---
-
-
-def _scan(front: str) -> tuple[dict[str, Node], tuple[Segment, ...]]:
-    try:
-        root, starts, ends = _Composer(front).mapping()
-    except yaml.YAMLError as fault:
-        mark = getattr(fault, "problem_mark", None)
-        problem = getattr(fault, "problem", None) or "cannot be read"
-        raise MalformedFile(f"is not YAML: {problem}", mark.line + 2 if mark else 1) from None
-    except (ValueError, RecursionError) as fault:
-        raise MalformedFile(f"is not YAML: {fault}", 1) from None
-    return root, _segments(front, starts, ends)
-
-
-class _Composer:
-    """Builds plain values from the events of the C parser and refuses what a memory has no use for."""
-
-    def __init__(self, text: str) -> None:
-        self._events = iter(yaml.parse(text, Loader=yaml.CSafeLoader))
-
-    def mapping(self) -> tuple[dict[str, Node], list[tuple[str, int]], list[int]]:
-        """The top-level mapping, the first line of each key, the line on which each value ends."""
-        for event in self._events:
-            if isinstance(event, yaml.MappingStartEvent):
-                break
-            if not isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
-                raise MalformedFile("front matter is not a mapping of keys", event.start_mark.line + 2)
-        self._refuse_extras(event)
-        root: dict[str, Node] = {}
-        starts: list[tuple[str, int]] = []
-        ends: list[int] = []
-        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
-            key = self._key(event, root)
-            starts.append((key, event.start_mark.line))
-            root[key] = self._value(value := next(self._events), 1)
-            ends.append(value.end_mark.line if isinstance(value, yaml.ScalarEvent) else event.start_mark.line)
-        if not isinstance(event := next(self._events), yaml.DocumentEndEvent):
-            raise MalformedFile("has something after the front matter", event.start_mark.line + 2)
-        if not isinstance(event := next(self._events), yaml.StreamEndEvent):
-            raise MalformedFile("has a second document in the front matter", event.start_mark.line + 2)
-        return root, starts, ends
-
-    def _value(self, event: yaml.Event, depth: int) -> Node:
-        self._refuse_extras(event)
-        if isinstance(event, yaml.ScalarEvent):
-            is_null = event.implicit[0] and event.value in {"", "null", "~", "Null", "NULL"}
-            return None if is_null else event.value
-        if depth >= MAX_DEPTH:
-            raise MalformedFile(f"is nested deeper than {MAX_DEPTH}", event.start_mark.line + 2)
-        if isinstance(event, yaml.SequenceStartEvent):
-            items: list[Node] = []
-            while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
-                items.append(self._value(item, depth + 1))
-            return items
-        inner: dict[str, Node] = {}
-        while not isinstance(item := next(self._events), yaml.MappingEndEvent):
-            key = self._key(item, inner)
-            inner[key] = self._value(next(self._events), depth + 1)
-        return inner
-
-    def _key(self, event: yaml.Event, mapping: Mapping[str, Node]) -> str:
-        self._refuse_extras(event)
-        if not isinstance(event, yaml.ScalarEvent):
-            raise MalformedFile("has a key that is not text", event.start_mark.line + 2)
-        if event.value in mapping:
-            raise MalformedFile(f"has the key {event.value!r} twice", event.start_mark.line + 2, event.value)
-        return str(event.value)
-
-    @staticmethod
-    def _refuse_extras(event: yaml.Event) -> None:
-        line = event.start_mark.line + 2
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise MalformedFile("uses a YAML alias or anchor", line)
-        if getattr(event, "tag", None):
-            raise MalformedFile(f"uses the YAML tag {event.tag}", line)
-
-
-def _segments(front: str, starts: list[tuple[str, int]], ends: list[int]) -> tuple[Segment, ...]:
-    """Cut the front matter at its top-level keys; comments at column 0 right above a key go with it."""
-    lines = front.splitlines(keepends=True)
-    cuts: list[int] = []
-    for index, (_, start) in enumerate(starts):
-        floor = ends[index - 1] + 1 if index else 0
-        cut = start
-        while cut > floor and lines[cut - 1].startswith("#"):
-            cut -= 1
-        cuts.append(cut if index else 0)
-    bounds = [*cuts, len(lines)]
-    return tuple(Segment(key, "".join(lines[bounds[i] : bounds[i + 1]])) for i, (key, _) in enumerate(starts))
-
-
-def _comments(text: str) -> str:
-    """The comment and empty lines at the head of a segment."""
-    kept = []
-    for line in text.splitlines(keepends=True):
-        if line.strip() and not line.startswith("#"):
-            break
-        kept.append(line)
-    return "".join(kept)
-
-
 def _place(key: str, lines: list[Segment]) -> int:
     """Where a new key goes: behind the nearest key that comes before it in canonical order."""
     order = {name: index for index, name in enumerate(KEYS)}
@@ -262,7 +158,7 @@ def _line_of(field: str, segments: tuple[Segment, ...]) -> int:
     line = 2
     for segment in segments:
         if segment.key == field.partition(".")[0]:
-            return line + _comments(segment.text).count("\n")
+            return line + segment.head.count("\n")
         line += segment.text.count("\n")
     return line + 1 if field == "body" else 1
 
@@ -344,7 +240,9 @@ def _evidence(value: Node) -> Evidence:
 
 
 # Every known key in canonical order, with its reader. `source` is the only nested one.
-KEYS: Final[dict[str, Callable[[str, Node], object]]] = {
+Readers = Mapping[str, Callable[[str, Node], object]]
+
+KEYS: Final[Readers] = {
     "id": _text,
     "title": _text,
     "kind": _choice(Kind),
@@ -369,23 +267,31 @@ KEYS: Final[dict[str, Callable[[str, Node], object]]] = {
     "tags": _labels,
     "check": _text,
 }
+_MARKER_KEYS: Final[Readers] = {
+    **{key: read for key, read in KEYS.items() if key in Marker.__struct_fields__},
+    "text": _text,
+    "reason": _text,
+}
 _OPTIONAL: Final = {"project", "score_reason", "set_aside", "restores", "applies_to", "tags", "check"}
 
 
 def _build(fields: dict[str, Node], segments: tuple[Segment, ...], rest: str) -> Memory:
-    missing = [key for key in KEYS if key not in fields and key not in _OPTIONAL]
-    if missing:
-        raise InvalidMemory(missing[0], "is missing")
-    known = {key: read(key, fields[key]) for key, read in KEYS.items() if key in fields}
+    known = _read_fields(fields, KEYS, Memory)
     unknown = tuple(Unknown(s.key, s.text) for s in segments if s.key is not None and s.key not in KEYS)
     body, tombstone = _split_tombstone(rest, ended=known["invalid_at"] is not None)
-    return Memory(**known, unknown=unknown, body=body, tombstone=tombstone)  # type: ignore[arg-type]
+    return Memory(**known, unknown=unknown, body=body, tombstone=tombstone)
+
+
+def _read_fields(fields: dict[str, Node], readers: Readers, whose: type[Memory | Marker]) -> dict[str, Any]:
+    if missing := [key for key in readers if key not in fields and key not in _OPTIONAL]:
+        raise InvalidMemory(missing[0], f"is missing; a {whose.__name__.lower()} needs it")
+    return {key: read(key, fields[key]) for key, read in readers.items() if key in fields}
 
 
 def _split_tombstone(rest: str, *, ended: bool) -> tuple[str, str | None]:
     body = rest.strip("\n")
     head, _, last = body.rpartition("\n")
-    if ended and _TOMBSTONE.match(last):
+    if ended and TOMBSTONE.match(last):
         return head.rstrip("\n"), last
     return body, None
 
@@ -393,10 +299,10 @@ def _split_tombstone(rest: str, *, ended: bool) -> tuple[str, str | None]:
 # --- a Memory to canonical text ---
 
 
-def _render_known(memory: Memory) -> dict[str, str]:
+def _render_known(memory: Memory | Marker, keys: Iterable[str] = ()) -> dict[str, str]:
     """Canonical lines of each known key that is to be written."""
     lines = {}
-    for key in KEYS:
+    for key in keys or KEYS:
         value = getattr(memory, key)
         if key in _OPTIONAL and not value:
             continue

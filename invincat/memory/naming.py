@@ -1,12 +1,12 @@
 """Names of memories and folders of sections: ASCII slugs, and who has a name that several want (RULES 6.4)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from slugify import slugify
 
 MAX_NAME = 80
-MAX_DERIVED = 60
+MAX_DERIVED = 48
 
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _FILE_NAME = re.compile(r"(?P<wanted>[a-z0-9]+(?:-[a-z0-9]+)*)(?:--(?P<suffix>[0-9a-z]{6}|[0-9a-z]{26}))?")
@@ -40,14 +40,16 @@ def wanted_name(name: str) -> str | None:
     return found["wanted"] if found and is_name(found["wanted"]) else None
 
 
-def settle(wanted: str, ids: Iterable[str]) -> dict[str, str]:
-    """Who is called what, of the ids (not deleted) that want one name: the least has it, others a suffix."""
-    first, *others = sorted(ids)
-    names = {first: wanted}
-    taken = {wanted}
-    for id in others:
-        name = f"{wanted}--{id[-6:].lower()}"
-        if name in taken:
+def settle(wanted: str, ids: Iterable[str], blocked: Container[str] = ()) -> dict[str, str]:
+    """Who is called what, of the ids (not deleted) that want one name: the least has it, others a suffix.
+
+    `blocked` are names that files hold which are no memories; nobody gets those.
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for id in sorted(ids):
+        name = f"{wanted}--{id[-6:].lower()}" if names or wanted in blocked else wanted
+        if name in taken or name in blocked:
             name = f"{wanted}--{id.lower()}"
         taken.add(name)
         names[id] = name

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 import msgspec
 
 from invincat.memory.content import fingerprint
 from invincat.memory.entry import Memory
+from invincat.memory.marker import Marker
 from invincat.memory.naming import memory_path, settle, wanted_name
 
 
@@ -22,7 +22,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """The file's name without `.md`."""
-        return self.path.rpartition("/")[2].removesuffix(".md")
+        return file_name(self.path)
 
     @property
     def label(self) -> str:
@@ -30,20 +30,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         return self.path.removeprefix("memory/").removesuffix(".md")
 
 
+def file_name(path: str) -> str:
+    """The name in a path: its last part without `.md`."""
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
 def record_of(memory: Memory, path: str, blob: str = "") -> Record:
     """A record with the fingerprint of the memory's content."""
     return Record(memory=memory, path=path, blob=blob, fingerprint=fingerprint(memory.title, memory.body))
-
-
-class Marker(msgspec.Struct, frozen=True, kw_only=True):
-    """What stays of a deleted memory: identity, stamp, hash of the text, reason (RULES 6.3)."""
-
-    id: str
-    updated_at: datetime
-    text_hash: str
-    reason: str
-    superseded_by: str | None = None
-    purged: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,17 +54,18 @@ class Problem:
 class View:
     """All memories at `commit`. Made by `build` from a tree, by `put` and `drop` from another view.
 
-    `wanted` maps each wanted name to the ids that want it (RULES 6.4); `content` the fingerprint of each
-    active memory to its id.
+    `wanted` maps each wanted name to the ids that want it (RULES 6.4); `content` the fingerprint of active
+    memories to their ids. `blocked` are the names of files that were skipped: nobody may take them.
     """
 
     commit: str | None = None
     records: Mapping[str, Record] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     wanted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    content: Mapping[str, str] = field(default_factory=dict)
+    content: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     markers: Mapping[str, Marker] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    blocked: frozenset[str] = frozenset()
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records.values())
@@ -94,8 +89,8 @@ class View:
         return [record for record in self if record.memory.is_active]
 
     def equal_to(self, content: str) -> Record | None:
-        """The active memory with this fingerprint."""
-        return self.records.get(self.content.get(content, ""))
+        """The active memory with this fingerprint, of several the oldest."""
+        return self.records[ids[0]] if (ids := self.content.get(content)) else None
 
     def put(self, *records: Record) -> "View":
         """A view in which these records stand, each in place of the one with its id."""
@@ -113,19 +108,17 @@ class View:
         stored, names, wanted, content = dict(self.records), dict(self.names), dict(self.wanted), dict(self.content)
         _forget(stored.pop(id), names, wanted, content)
         markers = {**self.markers, id: marker}
-        return replace(
-            self, commit=None, records=stored, names=names, wanted=wanted, content=content, markers=markers
-        )
+        return replace(self, commit=None, records=stored, names=names, wanted=wanted, content=content, markers=markers)
 
     def misnamed(self, wanted: Iterable[str]) -> list[Record]:
         """Records, with the path they should have, of those that want these names and stand elsewhere (RULES 6.4)."""
         moved = []
+        foreign = {problem.path for problem in self.problems}
         for name in wanted:
-            ids = self.wanted.get(name, ())
-            for id, proper in settle(name, ids).items() if ids else ():
+            for id, proper in settle(name, self.wanted.get(name, ()), self.blocked).items():
                 record = self.records[id]
                 path = memory_path(record.memory.section, proper)
-                if record.path != path:
+                if record.path != path and path not in foreign:
                     moved.append(msgspec.structs.replace(record, path=path))
         return moved
 
@@ -138,7 +131,7 @@ def build(
     stored: dict[str, Record] = {}
     names: dict[str, str] = {}
     wanted: dict[str, tuple[str, ...]] = {}
-    content: dict[str, str] = {}
+    content: dict[str, tuple[str, ...]] = {}
     for record in records:
         if twin := stored.get(record.memory.id):
             found.append(Problem(record.path, f"has the id of {twin.path}", rule="FORMAT id"))
@@ -155,33 +148,41 @@ def build(
         content=content,
         markers={marker.id: marker for marker in markers},
         problems=tuple(found),
+        blocked=frozenset(file_name(problem.path).lower() for problem in found) - names.keys(),
     )
 
 
-def _learn(
-    record: Record, names: dict[str, str], wanted: dict[str, tuple[str, ...]], content: dict[str, str]
-) -> None:
+_Ids = dict[str, tuple[str, ...]]
+
+
+def _learn(record: Record, names: dict[str, str], wanted: _Ids, content: _Ids) -> None:
     id = record.memory.id
     names.setdefault(record.name, id)
     want = wanted_name(record.name)
     if want is not None:
-        wanted[want] = (*wanted.get(want, ()), id)
+        _enter(wanted, want, id)
     if record.memory.is_active:
-        content.setdefault(record.fingerprint, id)
+        _enter(content, record.fingerprint, id)
 
 
-def _forget(
-    record: Record, names: dict[str, str], wanted: dict[str, tuple[str, ...]], content: dict[str, str]
-) -> None:
+def _forget(record: Record, names: dict[str, str], wanted: _Ids, content: _Ids) -> None:
     id = record.memory.id
     if names.get(record.name) == id:
         del names[record.name]
     want = wanted_name(record.name)
     if want is not None:
-        rest = tuple(other for other in wanted[want] if other != id)
-        if rest:
-            wanted[want] = rest
-        else:
-            del wanted[want]
-    if content.get(record.fingerprint) == id:
-        del content[record.fingerprint]
+        _strike(wanted, want, id)
+    if record.memory.is_active:
+        _strike(content, record.fingerprint, id)
+
+
+def _enter(index: _Ids, key: str, id: str) -> None:
+    index[key] = tuple(sorted((*index.get(key, ()), id)))
+
+
+def _strike(index: _Ids, key: str, id: str) -> None:
+    rest = tuple(other for other in index[key] if other != id)
+    if rest:
+        index[key] = rest
+    else:
+        del index[key]

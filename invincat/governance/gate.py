@@ -1,0 +1,284 @@
+"""The gate: a proposal and a view give a verdict with reasons. Every write of every front end passes it (RULES 4).
+
+The checks stand in order; the first family that finds a fault ends the judgement, with all the faults it found:
+secrets first, since every later message may quote what was given.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from invincat.governance import hidden, secrets
+from invincat.governance.grounding import RULE as EVIDENCE_RULE
+from invincat.governance.grounding import Grounded, Grounds, ground, missing_ground
+from invincat.memory.change import Context, Step, apply
+from invincat.memory.entry import Source, Verdict, is_person
+from invincat.memory.frontmatter import render
+from invincat.memory.operation import (
+    Create,
+    Delete,
+    Operation,
+    Rescore,
+    Retier,
+    Supersede,
+    Update,
+    decode,
+    operation_name,
+    target_of,
+)
+from invincat.memory.proposal import Proposal
+from invincat.memory.refusal import Reason, Refused
+from invincat.memory.view import View
+
+MAX_OPERATIONS: Final = 8
+MAX_RETIRED_SHARE: Final = 0.2
+
+
+class Decision(StrEnum):
+    """What governance says of a proposal."""
+
+    COMMIT = "commit"
+    HOLD = "hold"
+    REJECT = "reject"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The decision, the steps that would carry the proposal out (none when rejected), why not, and what to know."""
+
+    decision: Decision
+    steps: tuple[Step, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def judge(view: View, proposal: Proposal, context: Context, grounds: Grounds) -> Judgement:
+    """Hold a proposal against the rules. Nothing is changed; the same input gives the same judgement."""
+    if reasons := _find_secrets(proposal):
+        return _rejected(reasons)
+    operations, reasons = decode(proposal.items, proposal.source.actor)
+    hidden_reasons, notes = _find_hidden(proposal)
+    if reasons := [*reasons, *_check_batch(view, operations, proposal), *hidden_reasons]:
+        return _rejected(reasons)
+    operations, reasons, doubts = _check_evidence(operations, proposal, grounds)
+    if reasons:
+        return _rejected(reasons)
+    steps, after, reasons = _apply_all(view, operations, context)
+    reasons += _find_secrets_in_files(steps)
+    if reasons:
+        return _rejected(reasons)
+    reasons, worries = _check_retired(view, after, steps, proposal)
+    if reasons:
+        return _rejected(reasons)
+    if proposal.hold:
+        worries.append(Reason(rule="RULES 4 policy", message=proposal.hold))
+    held = [*doubts, *worries]
+    decision = Decision.HOLD if held and any(step.op != "noop" for step in steps) else Decision.COMMIT
+    return Judgement(decision, tuple(steps), tuple(held) if decision is Decision.HOLD else (), tuple(notes))
+
+
+def _rejected(reasons: list[Reason]) -> Judgement:
+    return Judgement(Decision.REJECT, reasons=tuple(reasons))
+
+
+# --- secrets and hidden characters: on everything that was given, known field or not ---
+
+
+def _strings(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [*reversed(value.values()), *reversed(value)]
+        elif isinstance(value, list | tuple):
+            waiting += reversed(value)
+        elif isinstance(value, str):
+            yield value
+
+
+def _given(proposal: Proposal) -> Iterator[tuple[int | None, str, str]]:
+    """Operation number, field and text of every string in a proposal, its source included."""
+    for number, item in enumerate(proposal.items):
+        fields = item.items() if isinstance(item, dict) else [("operation", item)]
+        for name, value in fields:
+            shown = name if isinstance(name, str) and re.fullmatch(r"[a-z_]{1,20}", name) else "a field's name"
+            yield from ((number, shown, text) for text in _strings(value))
+            if shown != name:
+                yield number, shown, str(name)
+    for field in Source.__struct_fields__:
+        for text in _strings(getattr(proposal.source, field)):
+            yield None, f"source.{field}", text
+
+
+def _find_secrets(proposal: Proposal) -> list[Reason]:
+    """RULES 4.3: the rule and the place are named, never the value."""
+    reasons = []
+    for number, field, text in _given(proposal):
+        for finding in secrets.scan(text):
+            message = f"line {finding.line} looks like a secret; say where it is kept instead (a vault, a variable)"
+            reasons.append(Reason(rule=finding.rule, message=message, operation=number, field=field))
+    return list(dict.fromkeys(reasons))
+
+
+def _find_secrets_in_files(steps: list[Step]) -> list[Reason]:
+    """The last look, at the files as they would be written: a secret may have been split over fields."""
+    found = [
+        Reason(rule=finding.rule, message="looks like a secret; say where it is kept instead", field="file")
+        for step in steps
+        for record in step.written
+        if step.before is None or record.memory.id != step.before.memory.id or step.op == "update"
+        for finding in secrets.scan(render(record.memory))
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _find_hidden(proposal: Proposal) -> tuple[list[Reason], list[str]]:
+    """RULES 4.4: refused from everybody but a person who typed it, to whom they are shown."""
+    reasons: list[Reason] = []
+    notes: list[str] = []
+    for number, field, text in _given(proposal):
+        for found in hidden.find_hidden(text)[:1]:
+            message = f"line {found.line} has a hidden character ({found.kind}, U+{ord(found.code):04X})"
+            if proposal.source.actor == "user":
+                notes.append(f"{field}: {message}: {hidden.escape_hidden(text)[:120]}")
+                continue
+            message = f"{message}; write the text without it"
+            reasons.append(Reason(rule="RULES 4 hidden", message=message, operation=number, field=field))
+    return reasons, notes
+
+
+# --- the batch ---
+
+
+def _check_batch(view: View, operations: list[Operation], proposal: Proposal) -> list[Reason]:
+    """RULES 3.1 and 3.2: no memory twice; a model's batch is small."""
+    reasons = []
+    named = [_named(view, operation) for operation in operations]
+    for number, operation in enumerate(operations):
+        target = _key(view, target_of(operation))
+        users = [other for other, keys in enumerate(named) if target in keys]
+        if target is not None and len(users) > 1:
+            which = " and ".join(f"{other} ({operation_name(operations[other])})" for other in users)
+            message = f"{target_of(operation)} is named by operations {which}; a batch changes a memory once"
+            reasons.append(Reason(rule="RULES 3.1", message=message, operation=number, field="id"))
+    count = len(proposal.items)
+    if not is_person(proposal.source.actor) and count > MAX_OPERATIONS:
+        message = f"{count} operations in one batch from {proposal.source.actor}; at most {MAX_OPERATIONS}, split it"
+        reasons.append(Reason(rule="RULES 3.2", message=message))
+    return reasons
+
+
+def _named(view: View, operation: Operation) -> set[str | None]:
+    """The memories an operation names, by id where they exist."""
+    return {_key(view, target_of(operation)), _key(view, operation.by if isinstance(operation, Supersede) else None)}
+
+
+def _key(view: View, reference: str | None) -> str | None:
+    record = view.find(reference) if reference else None
+    return record.memory.id if record else reference
+
+
+def _check_retired(
+    view: View, after: View, steps: list[Step], proposal: Proposal
+) -> tuple[list[Reason], list[Reason]]:
+    """RULES 3.2: what rejects a batch that retires too much, and what makes a person decide."""
+    if is_person(proposal.source.actor):
+        return [], []
+    before = len(view.active())
+    retired = sum(1 for step in steps if _retires(step))
+    if before >= 2 and not after.active():
+        message = f"the batch would leave none of {before} active memories; archive them one by one if that is meant"
+        return [Reason(rule="RULES 3.2", message=message)], []
+    most = max(1, int(before * MAX_RETIRED_SHARE))
+    if retired > most:
+        message = f"retires {retired} of {before} active memories, more than {most} at once"
+        return [], [Reason(rule="RULES 3.2", message=message)]
+    return [], []
+
+
+def _retires(step: Step) -> bool:
+    marked = step.subject is not None and step.op == "update" and step.subject.memory.verdict is not Verdict.VALID
+    return step.op in {"supersede", "archive", "delete"} or marked
+
+
+# --- evidence ---
+
+
+def _check_evidence(
+    operations: list[Operation], proposal: Proposal, grounds: Grounds
+) -> tuple[list[Operation], list[Reason], list[Reason]]:
+    """Operations with their evidence completed; reasons to reject; reasons to hold (RULES 4 "Evidence")."""
+    done: list[Operation] = []
+    reasons: list[Reason] = []
+    doubts: list[Reason] = []
+    for number, operation in enumerate(operations):
+        evidence = _evidence_of(operation)
+        if evidence is None:
+            done.append(operation)
+            continue
+        try:
+            grounded = ground(evidence, grounds)
+        except Refused as fault:
+            reasons.append(fault.reason(number))
+            continue
+        done.append(_with_evidence(operation, grounded))
+        if missing := missing_ground(grounded, proposal.source.actor, proposal.scope):
+            reason = Reason(rule=EVIDENCE_RULE, message=missing, operation=number, field="evidence")
+            (doubts if evidence else reasons).append(reason)
+    return done, reasons, doubts
+
+
+def _evidence_of(operation: Operation) -> tuple[Any, ...] | None:
+    """The evidence of an operation that needs some; None for one that needs none."""
+    if isinstance(operation, Create):
+        return operation.claim.evidence
+    if isinstance(operation, Supersede):
+        return operation.claim.evidence if operation.claim else None
+    if isinstance(operation, Delete):
+        return operation.evidence
+    if isinstance(operation, Update):
+        rewords = operation.title is not None or operation.content is not None
+        doubts = operation.verdict is not None and operation.verdict is not Verdict.VALID
+        return operation.evidence or () if rewords or doubts or operation.evidence is not None else None
+    return None
+
+
+def _with_evidence(operation: Operation, grounded: Grounded) -> Operation:
+    if isinstance(operation, Create | Supersede) and operation.claim:
+        return replace(operation, claim=replace(operation.claim, evidence=grounded.evidence))
+    if isinstance(operation, Update | Delete) and grounded.evidence:
+        return replace(operation, evidence=grounded.evidence)
+    return operation
+
+
+# --- the steps ---
+
+
+def _apply_all(
+    view: View, operations: list[Operation], context: Context
+) -> tuple[list[Step], View, list[Reason]]:
+    """The steps, by operation, and the view after them; or all reasons why they cannot be.
+
+    Each operation is tried on what stood before it. Those that only score come last, as their commit does, and so
+    mean their memory by its id: an operation before them may rename it.
+    """
+    steps: dict[int, Step] = {}
+    reasons: list[Reason] = []
+    pinned = [_pinned(view, operation) for operation in operations]
+    for number in sorted(range(len(pinned)), key=lambda number: isinstance(pinned[number], Rescore | Retier)):
+        try:
+            steps[number] = apply(view, pinned[number], context)
+        except Refused as fault:
+            reasons.append(fault.reason(number))
+            continue
+        view = steps[number].view
+    return [steps[number] for number in sorted(steps)], view, reasons
+
+
+def _pinned(view: View, operation: Operation) -> Operation:
+    record = view.find(operation.id) if isinstance(operation, Rescore | Retier) else None
+    return replace(operation, id=record.memory.id) if record else operation

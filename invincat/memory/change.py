@@ -1,0 +1,326 @@
+"""An operation on a view gives a Step: the view after it, and what one commit has to write (RULES 1, 2)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from invincat.memory import lifecycle
+from invincat.memory.content import split_content
+from invincat.memory.entry import (
+    Confidence,
+    InvalidMemory,
+    Kind,
+    Memory,
+    Source,
+    Tier,
+    Verdict,
+    clamp,
+    is_person,
+    tier_of,
+)
+from invincat.memory.marker import Marker, marker_of
+from invincat.memory.naming import derive_name, memory_path, settle, wanted_name
+from invincat.memory.operation import (
+    Archive,
+    Claim,
+    Create,
+    Delete,
+    Noop,
+    Operation,
+    Rescore,
+    Restore,
+    Retier,
+    Supersede,
+    Update,
+)
+from invincat.memory.refusal import Refused
+from invincat.memory.register import stamped
+from invincat.memory.scope import Scope
+from invincat.memory.view import Record, View, file_name, record_of
+
+DEFAULT_SCORE = 50
+OCCUPIED = "RULES 1.6"
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an operation needs beside the view: the time, fresh ids, the scope of the store, and who asks."""
+
+    now: datetime
+    new_id: Callable[[], str]
+    scope: Scope
+    source: Source
+
+
+@dataclass(frozen=True)
+class Step:
+    """One commit's worth of change. `op` is the subject's verb; `noop` writes nothing.
+
+    `subject` is the memory after the change, `before` the same before it, `successor` what took its place.
+    `failure` is set where a new memory was kept although the old one could not be retired (RULES 1.7).
+    """
+
+    op: str
+    view: View
+    subject: Record | None = None
+    before: Record | None = None
+    successor: Record | None = None
+    reason: str | None = None
+    marker: Marker | None = None
+    written: tuple[Record, ...] = ()
+    removed: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, Record], ...] = ()
+    failure: Refused | None = None
+    note: str | None = field(default=None)
+
+
+def apply(view: View, operation: Operation, context: Context) -> Step:
+    """The step that an operation is on this view; Refused with the rule where it is illegal."""
+    try:
+        step = _HANDLERS[type(operation)](view, operation, context)
+    except InvalidMemory as fault:
+        raise Refused("FORMAT", fault.message, field=fault.field) from None
+    return _settle_names(view, step)
+
+
+def _create(view: View, operation: Create, context: Context) -> Step:
+    record = _new_record(view, operation.claim, context)
+    if twin := view.equal_to(record.fingerprint):
+        return Step("noop", view, subject=twin, note=f"{twin.name} already says this")
+    _refuse_occupied(view, operation.claim.name)
+    return Step("create", view.put(record), subject=record, written=(record,))
+
+
+def _new_record(view: View, claim: Claim, context: Context) -> Record:
+    person = is_person(context.source.actor)
+    if claim.scope is not None and claim.scope is not context.scope:
+        message = f"is {claim.scope}, but the batch is for the {context.scope} store; one batch, one scope"
+        raise Refused("RULES 7", message, field="scope")
+    kind = claim.kind or (Kind.PREFERENCE if context.scope is Scope.USER else Kind.CONVENTION)
+    score, tier = rate(DEFAULT_SCORE, None, claim.score, claim.tier)
+    title, body = split_content(claim.content, claim.title)
+    valid_from = claim.valid_from or context.now
+    if valid_from > context.now:
+        raise Refused("FORMAT", "is in the future; create the memory when it begins to hold", field="valid_from")
+    memory = Memory(
+        id=context.new_id(),
+        title=title,
+        kind=kind,
+        section=claim.section or "General",
+        scope=context.scope,
+        confidence=claim.confidence or (Confidence.HIGH if person else Confidence.MEDIUM),
+        tier=tier,
+        score=score,
+        score_reason=claim.score_reason,
+        verdict=Verdict.VALID,
+        created_at=context.now,
+        updated_at=context.now,
+        last_scored_at=context.now,
+        valid_from=valid_from,
+        source=msgspec.structs.replace(context.source, evidence=claim.evidence),
+        applies_to=claim.applies_to,
+        tags=claim.tags,
+        body=body,
+    )
+    return record_of(memory, memory_path(memory.section, claim.name or _free_name(view, memory)))
+
+
+def _refuse_occupied(view: View, name: str | None) -> None:
+    """An explicit name that is taken is an error, also when a retired memory has it (RULES 1.6)."""
+    if name is None:
+        return
+    if holder := view.find(name):
+        state = lifecycle.describe_end(view, holder)
+        way_out = f"choose another name, or `invincat delete {name} --reason ...` to free it"
+        raise Refused(OCCUPIED, f"{holder.path} has this name and is {state}; {way_out}", field="name")
+    if name in view.blocked or view.wanted.get(name):
+        raise Refused(OCCUPIED, f"the name {name} is taken; choose another name", field="name")
+
+
+def _free_name(view: View, memory: Memory) -> str:
+    """The name that the title asks for, as it will be settled among all that want it (RULES 6.4)."""
+    wanted = derive_name(memory.title)
+    return settle(wanted, (*view.wanted.get(wanted, ()), memory.id), view.blocked)[memory.id]
+
+
+def rate(old: int, old_tier: Tier | None, score: int | None, tier: Tier | None) -> tuple[int, Tier]:
+    """Score and tier: score alone derives the tier, tier alone clamps the score, of both the tier wins (RULES 2)."""
+    if tier is not None:
+        return clamp(old if score is None else score, tier), tier
+    if score is not None:
+        return score, tier_of(score)
+    return old, old_tier or tier_of(old)
+
+
+def _update(view: View, operation: Update, context: Context) -> Step:
+    old = _target(view, operation.id)
+    memory = old.memory
+    changes: dict[str, Any] = {
+        name: value
+        for name in ("confidence", "score_reason", "verdict", "applies_to", "tags")
+        if (value := getattr(operation, name)) is not None
+    }
+    changes["score"], changes["tier"] = rate(memory.score, memory.tier, operation.score, operation.tier)
+    if operation.content is not None:
+        changes["title"], changes["body"] = split_content(operation.content, operation.title)
+    elif operation.title is not None:
+        changes["title"] = operation.title
+    if operation.evidence is not None:
+        changes["source"] = msgspec.structs.replace(memory.source, evidence=operation.evidence)
+    return _rewrite(view, old, changes, "update", operation.reason, context)
+
+
+def _rescore(view: View, operation: Rescore, context: Context) -> Step:
+    changes = {"score": operation.score, "tier": tier_of(operation.score), "score_reason": operation.reason}
+    return _rewrite(view, _target(view, operation.id), changes, "score", operation.reason, context)
+
+
+def _retier(view: View, operation: Retier, context: Context) -> Step:
+    old = _target(view, operation.id)
+    score = clamp(old.memory.score, operation.tier)
+    changes = {"score": score, "tier": operation.tier, "score_reason": operation.reason}
+    return _rewrite(view, old, changes, "score", operation.reason, context)
+
+
+def _rewrite(view: View, old: Record, changes: dict[str, Any], op: str, reason: str | None, context: Context) -> Step:
+    memory = stamped(old.memory, msgspec.structs.replace(old.memory, **changes), context.now)
+    if memory == old.memory:
+        return Step("noop", view, subject=old, note=f"{old.name} is so already")
+    record = record_of(memory, old.path)
+    twin = view.equal_to(record.fingerprint)
+    if twin and twin.memory.id != memory.id and record.fingerprint != old.fingerprint and memory.is_active:
+        raise Refused("RULES 4", f"{twin.name} already says this; supersede by it or archive one", field="content")
+    return Step(op, view.put(record), subject=record, before=old, reason=reason, written=(record,))
+
+
+def _supersede(view: View, operation: Supersede, context: Context) -> Step:
+    if operation.claim is None:
+        old = _target(view, operation.id)
+        successor = view.find(operation.by or "")
+        memory = lifecycle.supersede(view, old, successor, operation.reason, context.now)
+        return _retired(view, old, memory, successor, operation.reason, ())
+    old_or_none = view.find(operation.id)
+    claim = _inherit(operation.claim, old_or_none, context)
+    fresh = _new_record(view, claim, context)
+    twin = view.equal_to(fresh.fingerprint)
+    successor = twin or fresh
+    if not twin:
+        _refuse_occupied(view, claim.name)
+    created = () if twin else (fresh,)
+    grown = view if twin else view.put(fresh)
+    try:
+        if old_or_none is None:
+            raise _unknown(operation.id)
+        memory = lifecycle.supersede(grown, old_or_none, successor, operation.reason, context.now)
+    except Refused as fault:
+        op = "noop" if twin else "create"
+        return Step(op, grown, subject=successor, before=old_or_none, written=created, failure=fault)
+    return _retired(grown, old_or_none, memory, successor, operation.reason, created)
+
+
+def _inherit(claim: Claim, old: Record | None, context: Context) -> Claim:
+    """A successor stands in the section of the old one and is of its kind, unless it says otherwise."""
+    if old is None:
+        return claim
+    defaults: dict[str, Any] = {"section": claim.section or old.memory.section, "kind": claim.kind or old.memory.kind}
+    if claim.score is None and claim.tier is None:
+        defaults["score"] = old.memory.score
+    return msgspec.structs.replace(claim, **defaults)
+
+
+def _retired(
+    view: View, old: Record, memory: Memory, successor: Record | None, reason: str, created: tuple[Record, ...]
+) -> Step:
+    record = record_of(memory, old.path)
+    op = "supersede" if successor else "archive"
+    return Step(
+        op,
+        view.put(record),
+        subject=record,
+        before=old,
+        successor=successor,
+        reason=reason,
+        written=(*created, record),
+    )
+
+
+def _archive(view: View, operation: Archive, context: Context) -> Step:
+    old = _target(view, operation.id)
+    memory = lifecycle.archive(view, old, operation.reason, context.now)
+    return _retired(view, old, memory, None, operation.reason, ())
+
+
+def _delete(view: View, operation: Delete, context: Context) -> Step:
+    old = _target(view, operation.id)
+    memory = old.memory
+    if not memory.is_active and not is_person(context.source.actor):
+        raise Refused("RULES 2", f"{old.name} is retired; only a person deletes it", field="id")
+    marker = marker_of(memory, operation.reason, context.now)
+    return Step(
+        "delete",
+        view.drop(memory.id, marker),
+        subject=old,
+        before=old,
+        reason=operation.reason,
+        marker=marker,
+        removed=(old.path,),
+    )
+
+
+def _restore(view: View, operation: Restore, context: Context) -> Step:
+    old = _target(view, operation.id)
+    record = record_of(lifecycle.restore(old), old.path)
+    twin = view.equal_to(record.fingerprint)
+    if twin and twin.memory.id != record.memory.id:
+        raise Refused("RULES 4", f"{twin.name} already says this; archive it first", field="id")
+    return Step("restore", view.put(record), subject=record, before=old, reason=operation.reason, written=(record,))
+
+
+def _noop(view: View, operation: Noop, context: Context) -> Step:
+    return Step("noop", view)
+
+
+def _target(view: View, reference: str) -> Record:
+    if record := view.find(reference):
+        return record
+    raise _unknown(reference)
+
+
+def _unknown(reference: str) -> Refused:
+    return Refused("RULES 2", f"no memory has the name or id {reference!r}; `invincat list --status all`", field="id")
+
+
+def _settle_names(before: View, step: Step) -> Step:
+    """Give names that the step took or freed to whom they belong, in the same commit (RULES 6.4)."""
+    touched = {record.name for record in step.written} | {file_name(path) for path in step.removed}
+    moved = step.view.misnamed({wanted for name in touched if (wanted := wanted_name(name))})
+    if not moved:
+        return step
+    renamed = tuple((step.view.records[record.memory.id].path, record) for record in moved)
+    written = {record.memory.id: record for record in (*step.written, *moved)}
+    old_paths = (old.path for record in moved if (old := before.records.get(record.memory.id)))
+    return replace(
+        step,
+        view=step.view.put(*moved),
+        subject=written.get(step.subject.memory.id, step.subject) if step.subject else None,
+        successor=written.get(step.successor.memory.id, step.successor) if step.successor else None,
+        written=tuple(written.values()),
+        removed=(*step.removed, *old_paths),
+        renamed=renamed,
+    )
+
+
+_HANDLERS: Final[Mapping[type[Operation], Callable[[View, Any, Context], Step]]] = {
+    Create: _create,
+    Update: _update,
+    Rescore: _rescore,
+    Retier: _retier,
+    Supersede: _supersede,
+    Archive: _archive,
+    Delete: _delete,
+    Restore: _restore,
+    Noop: _noop,
+}

@@ -1,0 +1,427 @@
+"""The legal changes to a view, as one table: validation, the schema for models and the documentation come from it.
+
+    op         needs                    may                                            who
+    create     scope section content    title name kind confidence score ... evidence  all
+    ...        (`MATRIX` below is the table; RULES 2 is its source)
+
+`decode` takes what `apply` or a model gave and returns operations, or every reason why not.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from invincat.memory.content import one_line, tidy
+from invincat.memory.entry import (
+    MAX_BODY,
+    MAX_REASON,
+    MAX_SECTION,
+    MAX_TITLE,
+    Confidence,
+    InvalidMemory,
+    Kind,
+    Tier,
+    Verdict,
+    check_line,
+    is_person,
+    parse_time,
+)
+from invincat.memory.evidence import MAX_EVIDENCE, Evidence, parse_location
+from invincat.memory.naming import is_name, section_slug
+from invincat.memory.refusal import Reason, Refused
+from invincat.memory.scope import Scope
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """What a new memory says; None where the operation left it to the defaults of FORMAT."""
+
+    content: str
+    scope: Scope | None = None
+    section: str | None = None
+    title: str | None = None
+    name: str | None = None
+    kind: Kind | None = None
+    confidence: Confidence | None = None
+    score: int | None = None
+    tier: Tier | None = None
+    score_reason: str | None = None
+    applies_to: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    valid_from: datetime | None = None
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Create(msgspec.Struct, frozen=True, kw_only=True, tag="create", tag_field="op"):
+    """A new memory."""
+
+    claim: Claim
+
+
+class Update(msgspec.Struct, frozen=True, kw_only=True, tag="update", tag_field="op"):
+    """The same belief, said or rated differently; None leaves a value as it is."""
+
+    id: str
+    title: str | None = None
+    content: str | None = None
+    confidence: Confidence | None = None
+    score: int | None = None
+    tier: Tier | None = None
+    score_reason: str | None = None
+    verdict: Verdict | None = None
+    applies_to: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    evidence: tuple[Evidence, ...] | None = None
+    reason: str | None = None
+
+
+class Rescore(msgspec.Struct, frozen=True, kw_only=True, tag="rescore", tag_field="op"):
+    """Another score; the tier follows."""
+
+    id: str
+    score: int
+    reason: str
+
+
+class Retier(msgspec.Struct, frozen=True, kw_only=True, tag="retier", tag_field="op"):
+    """Another tier; the score is clamped into its band."""
+
+    id: str
+    tier: Tier
+    reason: str
+
+
+class Supersede(msgspec.Struct, frozen=True, kw_only=True, tag="supersede", tag_field="op"):
+    """One belief in place of another, in one commit: `by` names an active memory, or `claim` makes one."""
+
+    id: str
+    reason: str
+    by: str | None = None
+    claim: Claim | None = None
+
+
+class Archive(msgspec.Struct, frozen=True, kw_only=True, tag="archive", tag_field="op"):
+    """It holds no more, or is not to be injected for now; nothing takes its place."""
+
+    id: str
+    reason: str
+
+
+class Delete(msgspec.Struct, frozen=True, kw_only=True, tag="delete", tag_field="op"):
+    """It was wrong: a marker takes its place, the history stays (RULES 6.3)."""
+
+    id: str
+    reason: str
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Restore(msgspec.Struct, frozen=True, kw_only=True, tag="restore", tag_field="op"):
+    """A person's undo of supersede or archive."""
+
+    id: str
+    reason: str
+
+
+class Noop(msgspec.Struct, frozen=True, kw_only=True, tag="noop", tag_field="op"):
+    """Nothing is to change."""
+
+
+Operation = Create | Update | Rescore | Retier | Supersede | Archive | Delete | Restore | Noop
+
+
+def operation_name(operation: Operation) -> str:
+    """Its name in JSON: `create`, `update`, ..."""
+    return str(operation.__struct_config__.tag)
+
+
+def target_of(operation: Operation) -> str | None:
+    """The reference to the memory that it changes; None where it changes none."""
+    return None if isinstance(operation, Create | Noop) else operation.id
+
+
+# --- fields: how each value is read, and how a model is told of it ---
+
+
+def _string(most: int) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        text = _text(value)
+        check_line("", text, most)
+        return text
+
+    return read
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"must be text, not {_shown_type(value)}")
+    return value
+
+
+def _content(value: Any) -> str:
+    text = tidy(_text(value)).strip()
+    if not text:
+        raise ValueError("is empty")
+    if len(text) > MAX_BODY:
+        raise ValueError(f"has {len(text)} characters, at most {MAX_BODY} are allowed")
+    return text
+
+
+def _reason(value: Any) -> str:
+    text = one_line(_text(value))
+    check_line("", text, MAX_REASON)
+    return text
+
+
+def _section(value: Any) -> str:
+    text = _string(MAX_SECTION)(value)
+    if not section_slug(text):
+        raise ValueError("has no letter or digit to make a folder's name of")
+    return text
+
+
+def _name(value: Any) -> str:
+    text = _text(value)
+    if not is_name(text):
+        raise ValueError(f"{text!r} is not a name: a-z, 0-9 and single hyphens, 1 to 80 characters, none reserved")
+    return text
+
+
+def _score(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100 or value % 1:
+        raise ValueError(f"must be a whole number from 0 to 100, not {str(value)[:20]}")
+    return int(value)
+
+
+def _choice(choices: type[Scope] | type[Kind] | type[Confidence] | type[Tier] | type[Verdict]) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if not isinstance(value, str) or value not in tuple(choices):
+            raise ValueError(f"must be one of {', '.join(choices)}, not {value!r}")
+        return choices(value)
+
+    return read
+
+
+def _time(value: Any) -> datetime:
+    return parse_time(_text(value))
+
+
+def _labels(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"must be a list of texts, not {_shown_type(value)}")
+    return tuple(_string(120)(item) for item in value)
+
+
+def _evidence(value: Any) -> tuple[Evidence, ...]:
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"must be a list of items with 'at' and 'quote', not {_shown_type(value)}")
+    if len(value) > MAX_EVIDENCE:
+        raise ValueError(f"at most {MAX_EVIDENCE} items, not {len(value)}")
+    return tuple(_evidence_item(item) for item in value)
+
+
+def _evidence_item(value: Any) -> Evidence:
+    if not isinstance(value, dict):
+        raise ValueError(f"each item must have 'at', not be {_shown_type(value)}")
+    if extra := sorted(value.keys() - {"at", "blob", "quote"}):
+        raise ValueError(f"an item has the unknown key {extra[0]!r}")
+    item = msgspec.convert(value, Evidence)
+    parse_location(item.at)
+    return item
+
+
+def _shown_type(value: Any) -> str:
+    return {bool: "true or false", type(None): "null", dict: "an object", list: "a list"}.get(type(value), "a number")
+
+
+@dataclass(frozen=True)
+class Field:
+    """How one field of an operation is read, and the JSON schema that models get for it."""
+
+    read: Callable[[Any], Any]
+    schema: Mapping[str, Any]
+
+
+def _enum(choices: type[Scope] | type[Kind] | type[Confidence] | type[Tier] | type[Verdict]) -> Field:
+    return Field(_choice(choices), {"type": "string", "enum": [str(choice) for choice in choices]})
+
+
+_LINE: Final = {"type": "string", "minLength": 1}
+_LIST: Final = {"type": "array", "items": _LINE}
+
+FIELDS: Final[Mapping[str, Field]] = {
+    "id": Field(_string(120), {**_LINE, "description": "id or name of the memory"}),
+    "by": Field(_string(120), {**_LINE, "description": "id or name of the memory that takes its place"}),
+    "scope": _enum(Scope),
+    "section": Field(_section, {**_LINE, "maxLength": MAX_SECTION}),
+    "content": Field(_content, {**_LINE, "maxLength": MAX_BODY, "description": "the claim first, then why"}),
+    "title": Field(_string(MAX_TITLE), {**_LINE, "maxLength": MAX_TITLE}),
+    "name": Field(_name, {**_LINE, "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"}),
+    "kind": _enum(Kind),
+    "confidence": _enum(Confidence),
+    "score": Field(_score, {"type": "integer", "minimum": 0, "maximum": 100}),
+    "tier": _enum(Tier),
+    "score_reason": Field(_reason, {**_LINE, "maxLength": MAX_REASON}),
+    "verdict": _enum(Verdict),
+    "applies_to": Field(_labels, {**_LIST, "description": "globs of the paths it is about"}),
+    "tags": Field(_labels, _LIST),
+    "valid_from": Field(_time, {**_LINE, "description": "like 2026-11-29T10:00:00Z, not in the future"}),
+    "reason": Field(_reason, {**_LINE, "maxLength": MAX_REASON}),
+    "evidence": Field(
+        _evidence,
+        {
+            "type": "array",
+            "maxItems": MAX_EVIDENCE,
+            "items": {
+                "type": "object",
+                "properties": {"at": _LINE, "blob": _LINE, "quote": _LINE},
+                "required": ["at"],
+                "additionalProperties": False,
+            },
+        },
+    ),
+}
+
+
+# --- the matrix ---
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of RULES 2. `one_of` asks for at least one of these; `person` keeps it from models."""
+
+    make: Callable[..., Operation]
+    needs: tuple[str, ...] = ()
+    may: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+    person: bool = False
+
+
+_DETAILS: Final = (
+    "title",
+    "name",
+    "kind",
+    "confidence",
+    "score",
+    "tier",
+    "score_reason",
+    "applies_to",
+    "tags",
+    "valid_from",
+    "evidence",
+)
+_REWORDS: Final = ("title", "content", "applies_to", "tags", "evidence")
+_RATES: Final = ("confidence", "score", "tier", "score_reason", "verdict")
+
+
+def _create(**fields: Any) -> Create:
+    return Create(claim=Claim(**fields))
+
+
+def _supersede(id: str, reason: str, by: str | None = None, **claim: Any) -> Supersede:
+    if by is not None and claim:
+        raise Refused("RULES 2", "is given beside 'by'; give one of 'by' and 'content'", field=next(iter(claim)))
+    if by is None and "content" not in claim:
+        raise Refused("RULES 2", "is missing; give 'by' (a name) or 'content' (the new text)", field="content")
+    return Supersede(id=id, reason=reason, by=by, claim=Claim(**claim) if claim else None)
+
+
+def _update(**fields: Any) -> Update:
+    if fields.get("verdict", Verdict.VALID) is not Verdict.VALID and "reason" not in fields:
+        raise Refused("RULES 2", "is missing; a verdict other than valid needs one", field="reason")
+    return Update(**fields)
+
+
+MATRIX: Final[Mapping[str, Rule]] = {
+    "create": Rule(_create, needs=("scope", "section", "content"), may=_DETAILS),
+    "update": Rule(_update, needs=("id",), may=(*_REWORDS, *_RATES, "reason"), one_of=(*_REWORDS, *_RATES)),
+    "rescore": Rule(Rescore, needs=("id", "score", "reason")),
+    "retier": Rule(Retier, needs=("id", "tier", "reason")),
+    "supersede": Rule(_supersede, needs=("id", "reason"), may=("by", "scope", "section", "content", *_DETAILS)),
+    "archive": Rule(Archive, needs=("id", "reason")),
+    "delete": Rule(Delete, needs=("id", "reason"), may=("evidence",)),
+    "restore": Rule(Restore, needs=("id", "reason"), person=True),
+    "noop": Rule(Noop),
+}
+
+
+def decode(items: Sequence[Any], actor: str) -> tuple[list[Operation], list[Reason]]:
+    """The operations of a batch, and every reason why one is none (RULES 2). All reasons, not the first."""
+    operations: list[Operation] = []
+    reasons: list[Reason] = []
+    for number, item in enumerate(items):
+        found = _decode_one(item, actor)
+        if isinstance(found, list):
+            reasons += [fault.reason(number) for fault in found]
+        else:
+            operations.append(found)
+    return operations, reasons
+
+
+def _decode_one(item: Any, actor: str) -> Operation | list[Refused]:
+    if not isinstance(item, dict):
+        return [Refused("RULES 2", f"an operation is an object, not {_shown_type(item)}")]
+    op = item.get("op")
+    rule = MATRIX.get(op) if isinstance(op, str) else None
+    if rule is None:
+        return [Refused("RULES 2", f"{op!r} is none of {', '.join(MATRIX)}", field="op")]
+    if rule.person and not is_person(actor):
+        return [Refused("RULES 2", f"{op} is for a person, not for {actor}", field="op")]
+    given = {name: value for name, value in item.items() if name != "op"}
+    faults = _check_fields(str(op), rule, given)
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in FIELDS:
+            continue
+        try:
+            values[name] = FIELDS[name].read(value)
+        except InvalidMemory as fault:
+            faults.append(Refused("RULES 2", fault.message, field=name))
+        except (ValueError, msgspec.ValidationError) as fault:
+            faults.append(Refused("RULES 2", str(fault), field=name))
+    if faults:
+        return faults
+    try:
+        return rule.make(**values)
+    except Refused as fault:
+        return [fault]
+
+
+def _check_fields(op: str, rule: Rule, given: Mapping[str, Any]) -> list[Refused]:
+    faults = [
+        Refused("RULES 2", f"is not a field that {op} may set; it takes {_listed(rule)}", field=name)
+        for name in given
+        if name not in rule.needs and name not in rule.may
+    ]
+    faults += [Refused("RULES 2", f"is missing; {op} needs it", field=name) for name in rule.needs if name not in given]
+    if rule.one_of and not any(name in given for name in rule.one_of):
+        faults.append(Refused("RULES 2", f"{op} changes nothing; give one of {', '.join(rule.one_of)}"))
+    return faults
+
+
+def _listed(rule: Rule) -> str:
+    return ", ".join((*rule.needs, *rule.may)) or "no field"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of `{"operations": [...]}` as models get it."""
+    variants = []
+    for op, rule in MATRIX.items():
+        if rule.person:
+            continue
+        properties = {name: FIELDS[name].schema for name in (*rule.needs, *rule.may)}
+        variants.append(
+            {
+                "type": "object",
+                "properties": {"op": {"const": op}, **properties},
+                "required": ["op", *rule.needs],
+                "additionalProperties": False,
+            }
+        )
+    return {
+        "type": "object",
+        "properties": {"operations": {"type": "array", "items": {"anyOf": variants}}},
+        "required": ["operations"],
+        "additionalProperties": False,
+    }

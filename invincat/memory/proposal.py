@@ -1,0 +1,21 @@
+"""Operations that somebody asks for, not decided yet."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from invincat.memory.entry import Source
+from invincat.memory.scope import Scope
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A batch as it was given: all of it becomes true, or nothing (RULES 3.3).
+
+    `items` are operations as JSON objects, still unchecked. `hold` is the reason why a person must decide
+    whatever the gate finds, None when the gate decides.
+    """
+
+    items: tuple[Any, ...]
+    scope: Scope
+    source: Source
+    hold: str | None = None

@@ -1,0 +1,35 @@
+"""A rule said no: which, of which operation and field, and what to do instead."""
+
+import msgspec
+
+from invincat.errors import UserError
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
+    """One reason of a verdict, as `apply --json` gives it (CLI)."""
+
+    rule: str
+    message: str
+    operation: int | None = None
+    field: str | None = None
+
+    def __str__(self) -> str:
+        place = "" if self.operation is None else f"operation {self.operation}"
+        place += f" {self.field}" if self.field else ""
+        return f"{self.rule}: {f'{place.strip()}: ' if place.strip() else ''}{self.message}"
+
+
+class Refused(UserError):
+    """Raised inside the domain where an operation is illegal; the gate turns it into a Reason."""
+
+    exit_code = 4
+
+    def __init__(self, rule: str, message: str, *, field: str | None = None) -> None:
+        super().__init__(message, where=field)
+        self.rule = rule
+        self.message = message
+        self.field = field
+
+    def reason(self, operation: int | None = None) -> Reason:
+        """The same as a value, with the operation's number."""
+        return Reason(rule=self.rule, message=self.message, operation=operation, field=self.field)
