@@ -1,0 +1,124 @@
+"""Find a repository the way git does, and run git on it with a clean environment."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from invincat.errors import ConfigurationError, UserError
+
+# What a child git may still see of GIT_*: who commits, and configuration. A hook's GIT_DIR or GIT_INDEX_FILE
+# would send it to another repository (LIBRARIES 2 "Compatibility").
+_KEPT: Final = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG")
+
+_QUESTIONS: Final = (
+    "--path-format=absolute",
+    "--git-common-dir",
+    "--absolute-git-dir",
+    "--is-bare-repository",
+    "--show-object-format",
+    "--show-toplevel",  # the last, because it fails where there is no work tree
+)
+
+
+class NotARepository(UserError):
+    """The directory is in no git repository."""
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository as git found it. All paths are absolute.
+
+    `common_dir` is what all its work trees share, `git_dir` is this work tree's own (equal in the main one),
+    `root` the top of the work tree (None: bare, or found from inside the git directory), `object_format`
+    `sha1` or `sha256`.
+    """
+
+    common_dir: Path
+    git_dir: Path
+    root: Path | None
+    object_format: str = "sha1"
+
+    @property
+    def state_dir(self) -> Path:
+        """Where our state lives, shared by all work trees (FORMAT "State directory"); it may not exist yet."""
+        return self.common_dir / "invincat"
+
+
+def child_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment for a child git: ours without the GIT_* that name another repository, messages in English."""
+    inherited = os.environ if environment is None else environment
+    kept = {key: value for key, value in inherited.items() if not key.startswith("GIT_") or key.startswith(_KEPT)}
+    return {**kept, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+
+
+def run(arguments: Sequence[str], *, input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run `git` with these arguments; ConfigurationError when there is no git. The exit code is the caller's."""
+    try:
+        return subprocess.run(
+            ["git", *arguments], input=input, capture_output=True, env=child_environment(), check=False
+        )
+    except FileNotFoundError:
+        raise ConfigurationError("git was not found", next_step="install git 2.31 or later") from None
+
+
+def run_in(
+    repository: Repository, arguments: Sequence[str], *, input: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    """Run `git` on this very repository, at the top of its work tree when it has one."""
+    where = [f"--git-dir={repository.git_dir}"]
+    if repository.root is not None:
+        where = ["-C", str(repository.root), *where, f"--work-tree={repository.root}"]
+    return run([*where, *arguments], input=input)
+
+
+def first_line(output: bytes) -> str:
+    """Git's complaint in one line, without its `fatal:`."""
+    lines = output.decode("utf-8", "replace").strip().splitlines()
+    return lines[0].removeprefix("fatal: ") if lines else "git failed without a word"
+
+
+def locate(directory: Path) -> Repository:
+    """The repository that `directory` is in. One child process.
+
+    NotARepository when there is none; ConfigurationError with git's own words when git is missing, too old,
+    or refuses (dubious ownership).
+    """
+    return _ask(["-C", str(directory)], directory)
+
+
+def locate_bare(git_dir: Path) -> Repository:
+    """A bare repository of ours whose place is known, whatever `safe.bareRepository` says. Errors as `locate`."""
+    return _ask([f"--git-dir={git_dir}"], git_dir)
+
+
+def create_bare(git_dir: Path) -> Repository:
+    """Make an empty bare repository, readable by its owner only, for a store that has no repository of a person."""
+    git_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made = run(["init", "--quiet", "--bare", "--template=", "--", str(git_dir)])
+    if made.returncode:
+        raise ConfigurationError(first_line(made.stderr), where=str(git_dir))
+    return locate_bare(git_dir)
+
+
+def _ask(where: Sequence[str], directory: Path) -> Repository:
+    asked = run([*where, "rev-parse", *_QUESTIONS])
+    answers = asked.stdout.decode("utf-8", "surrogateescape").splitlines()
+    if answers and answers[0].startswith("--"):
+        raise ConfigurationError("this git is too old", next_step="install git 2.31 or later")
+    # Without a work tree the last question fails after the others were answered.
+    if len(answers) != len(_QUESTIONS) - (2 if asked.returncode else 1):
+        raise _refusal(asked.stderr, directory)
+    common_dir, git_dir, _, object_format, *root = answers
+    return Repository(Path(common_dir), Path(git_dir), Path(root[0]) if root else None, object_format)
+
+
+def _refusal(complaint: bytes, directory: Path) -> UserError | ConfigurationError:
+    line = first_line(complaint)
+    if line.lower().startswith("not a git repository"):
+        return NotARepository(
+            "not inside a git repository", where=str(directory), next_step="go to one, or run `git init` first"
+        )
+    return ConfigurationError(line, where=str(directory))

@@ -1,0 +1,135 @@
+"""The state directory beside the objects: lock, pending move, append-only logs (FORMAT "State directory")."""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock
+
+from invincat.errors import StoreError
+from invincat.memory.entry import format_time
+from invincat.store.base import LogName
+
+# Bytes of the journal in which its last line is looked for.
+_TAIL: Final = 4096
+
+# What some readers of lines take for the end of one, and JSON leaves as it is.
+_BREAKS: Final = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+
+# Seconds after which a ref's lock that is still empty is no living git's.
+_EMPTY_LOCK: Final = 0.2
+
+
+@dataclass(frozen=True)
+class Move:
+    """A ref that goes from `old` to `new`; None is absent."""
+
+    ref: str
+    old: str | None
+    new: str | None
+
+
+class StateDir:
+    """`<git common dir>/invincat/`: folders 0700, files 0600; made when first written to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._pending = path / "pending"
+
+    def make(self) -> None:
+        """Make the directory if it is not there."""
+        self.path.mkdir(mode=0o700, exist_ok=True)
+
+    def lock(self) -> FileLock:
+        """The lock of all writers of this store; each thread that uses the result contends for itself."""
+        return FileLock(self.path / "lock", mode=0o600)
+
+    def announce(self, move: Move) -> None:
+        """Say which move is about to be made, so that whoever comes after a kill can finish it."""
+        line = f"{move.ref} {move.old or '-'} {move.new or '-'}\n"
+        draft = self.path / "pending.tmp"
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(line)
+        draft.replace(self._pending)
+
+    def announced(self) -> Move | None:
+        """The move that a killed writer was making, if any."""
+        try:
+            words = self._pending.read_text("utf-8").split()
+        except FileNotFoundError:
+            return None
+        if len(words) != 3:  # lost power before the words reached the disk: nothing can be concluded
+            return None
+        ref, old, new = (None if word == "-" else word for word in words)
+        return Move(ref or "", old, new)
+
+    def settle(self) -> None:
+        """The announced move is made and journaled, or was not made."""
+        self._pending.unlink(missing_ok=True)
+
+    def journal(self, move: Move) -> None:
+        """Write down a move that was made, with the time of the clock."""
+        now = format_time(datetime.now(UTC))
+        self.append("journal", {"at": now, "ref": move.ref, "old": move.old, "new": move.new})
+
+    def is_journaled(self, move: Move) -> bool:
+        """Whether the journal's last line is this move."""
+        try:
+            with (self.path / "journal").open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+                lines = file.read().splitlines()
+        except FileNotFoundError:
+            return False
+        try:
+            last = json.loads(lines[-1]) if lines else {}
+        except ValueError:
+            return False
+        return isinstance(last, dict) and (last.get("ref"), last.get("old"), last.get("new")) == (
+            move.ref,
+            move.old,
+            move.new,
+        )
+
+    def append(self, log: LogName, record: Mapping[str, Any]) -> None:
+        """One JSON line, in one write; what a full disk cut short is taken back. StoreError."""
+        self.make()
+        text = json.dumps(dict(record), ensure_ascii=False, separators=(",", ":")).translate(_BREAKS)
+        # A lone surrogate becomes its JSON escape.
+        line = text.encode("utf-8", "backslashreplace")
+        path = self.path / log
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            size = os.fstat(descriptor).st_size
+            # A line torn by a power loss must not swallow this one.
+            torn = size > 0 and os.lseek(descriptor, size - 1, os.SEEK_SET) >= 0 and os.read(descriptor, 1) != b"\n"
+            data = (b"\n" if torn else b"") + line + b"\n"
+            written = os.write(descriptor, data)
+            if written != len(data):
+                os.ftruncate(descriptor, size)
+                raise StoreError("the disk is full", where=str(path), next_step="make room and repeat the command")
+        finally:
+            os.close(descriptor)
+
+
+def remove_own_lock(ref_file: Path, new: str) -> None:
+    """Remove a ref's lock whose words are, or begin, those that the killed writer would have written."""
+    lock = ref_file.with_name(f"{ref_file.name}.lock")
+    content = _content(lock)
+    if content == b"":  # not yet written to: by the one that was killed, or by a git that is about to
+        time.sleep(_EMPTY_LOCK)
+        content = _content(lock)
+    if content is not None and f"{new}\n".encode().startswith(content):
+        lock.unlink(missing_ok=True)
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,227 @@
+"""A store's tree to a view, and the difference of two trees.
+
+Reading is tolerant: what is no memory is skipped, reported and left as it is (FORMAT "Tree"); unchanged sections are
+not read again.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
+
+from invincat.memory.content import fingerprint
+from invincat.memory.entry import Memory, is_ulid
+from invincat.memory.frontmatter import parse, parse_marker
+from invincat.memory.marker import Marker
+from invincat.memory.naming import is_name, wanted_name
+from invincat.memory.view import Problem, Record, View, build
+from invincat.memory.yaml_scan import MalformedFile
+from invincat.store.base import FILE_MODE, FOLDER_MODE, Store, TreeEntry
+
+MEMORY_FOLDER: Final = "memory"
+DELETED_FOLDER: Final = "deleted"
+# What else may stand at the root of the tree.
+KNOWN_FILES: Final = {"invincat.yaml", "README.md", "purged"}
+KNOWN_FOLDERS: Final = {MEMORY_FOLDER, DELETED_FOLDER, "unreadable"}
+
+_KNOWN: Final = {FILE_MODE: KNOWN_FILES, FOLDER_MODE: KNOWN_FOLDERS}
+_ODD_MODES: Final = {0o120000: "is a symbolic link", 0o160000: "is a submodule", 0o100755: "is executable"}
+
+
+class Decoded(NamedTuple):
+    """A parsed memory with its fingerprint, as it is cached by blob."""
+
+    memory: Memory
+    fingerprint: str
+
+
+class EntryCache(Protocol):
+    """Parsed memories by blob id. Losing it costs time only."""
+
+    def load(self, blobs: Sequence[str]) -> dict[str, Decoded]:
+        """What is known of these blobs."""
+
+    def save(self, entries: dict[str, Decoded]) -> None:
+        """Remember these."""
+
+
+class NoCache:
+    """Keeps nothing."""
+
+    def load(self, blobs: Sequence[str]) -> dict[str, Decoded]:
+        """Nothing."""
+        return {}
+
+    def save(self, entries: dict[str, Decoded]) -> None:
+        """Forgets."""
+
+
+class FileChange(NamedTuple):
+    """A file below `memory/` that differs between two trees; an id is None where it is absent."""
+
+    path: str
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True)
+class _Section:
+    records: tuple[Record, ...]
+    problems: tuple[Problem, ...]
+
+
+class ViewReader:
+    """Reads views of one store and keeps the last one, so that only changed sections are read again."""
+
+    def __init__(self, store: Store, cache: EntryCache) -> None:
+        self._store = store
+        self._cache = cache
+        self._sections: dict[tuple[str, str], _Section] = {}
+        self._markers: tuple[str, tuple[Marker, ...], tuple[Problem, ...]] = ("", (), ())
+        self._last: View | None = None
+
+    def view(self, commit: str) -> View:
+        """The view at a commit; ObjectMissing when its trees cannot be read."""
+        if self._last is None or self._last.commit != commit:
+            self._last = self._read(commit)
+        return self._last
+
+    def record(self, commit: str, path: str) -> Record | None:
+        """The memory in one file at a commit, None where there is none that can be read."""
+        blob = find_blob(self._store, commit, path)
+        if blob is None:
+            return None
+        known = self._decode([TreeEntry(path, FILE_MODE, blob)])
+        found = known.get(path)
+        return None if isinstance(found, Problem) or found is None else _record(found, path, blob)
+
+    def _read(self, commit: str) -> View:
+        root = self._store.list_tree(self._store.commit(commit).tree)
+        problems: list[Problem] = []
+        sections: dict[tuple[str, str], _Section] = {}
+        markers: tuple[Marker, ...] = ()
+        for entry in root:
+            if entry.mode == FOLDER_MODE and entry.name == MEMORY_FOLDER:
+                for folder in self._store.list_tree(entry.id):
+                    key = (folder.name, folder.id)
+                    sections[key] = self._sections.get(key) or self._read_section(folder)
+            elif entry.mode == FOLDER_MODE and entry.name == DELETED_FOLDER:
+                markers, faults = self._read_markers(entry)
+                problems += faults
+            elif entry.name not in _KNOWN.get(entry.mode, ()):
+                problems.append(Problem(entry.name, "is not a file of ours; it is left alone"))
+        self._sections = sections
+        problems += [problem for section in sections.values() for problem in section.problems]
+        records = (record for section in sections.values() for record in section.records)
+        return build(commit, records, markers, problems)
+
+    def _read_section(self, folder: TreeEntry) -> _Section:
+        base = f"{MEMORY_FOLDER}/{folder.name}"
+        if folder.mode != FOLDER_MODE:
+            return _Section((), (Problem(base, f"{_ODD_MODES.get(folder.mode, 'is a file')}; sections are folders"),))
+        if not is_name(folder.name):
+            return _Section((), (Problem(base, "is not a section's folder name (a-z, 0-9, hyphens)"),))
+        good, problems = _sift(base, self._store.list_tree(folder.id))
+        decoded = self._decode(good)
+        records = []
+        for entry in good:
+            found = decoded[entry.name]
+            if isinstance(found, Problem):
+                problems.append(found)
+            else:
+                records.append(_record(found, entry.name, entry.id))
+        return _Section(tuple(records), tuple(problems))
+
+    def _decode(self, entries: Iterable[TreeEntry]) -> dict[str, Decoded | Problem]:
+        """Memories, or what is wrong, by path; parsed at most once for each blob."""
+        entries = list(entries)
+        known = self._cache.load([entry.id for entry in entries])
+        fresh: dict[str, Decoded] = {}
+        results: dict[str, Decoded | Problem] = {}
+        for entry in entries:
+            found = known.get(entry.id) or fresh.get(entry.id)
+            if found is None:
+                try:
+                    memory = parse(self._store.read_blob(entry.id))
+                except MalformedFile as fault:
+                    results[entry.name] = Problem(entry.name, str(fault), fault.line)
+                    continue
+                found = fresh[entry.id] = Decoded(memory, fingerprint(memory.title, memory.body))
+            results[entry.name] = found
+        if fresh:
+            self._cache.save(fresh)
+        return results
+
+    def _read_markers(self, folder: TreeEntry) -> tuple[tuple[Marker, ...], tuple[Problem, ...]]:
+        if self._markers[0] != folder.id:
+            markers, problems = [], []
+            for entry in self._store.list_tree(folder.id):
+                path = f"{DELETED_FOLDER}/{entry.name}"
+                id = entry.name.removesuffix(".md")
+                if entry.mode != FILE_MODE or not is_ulid(id) or id == entry.name:
+                    problems.append(Problem(path, "is not a marker of a deleted memory"))
+                    continue
+                try:
+                    marker = parse_marker(self._store.read_blob(entry.id))
+                except MalformedFile as fault:
+                    problems.append(Problem(path, str(fault), fault.line))
+                    continue
+                if marker.id == id:
+                    markers.append(marker)
+                else:
+                    problems.append(Problem(path, f"is the marker of {marker.id}", rule="FORMAT id"))
+            self._markers = (folder.id, tuple(markers), tuple(problems))
+        return self._markers[1], self._markers[2]
+
+
+def _record(decoded: Decoded, path: str, blob: str) -> Record:
+    return Record(memory=decoded.memory, path=path, blob=blob, fingerprint=decoded.fingerprint)
+
+
+def _sift(base: str, entries: Sequence[TreeEntry]) -> tuple[list[TreeEntry], list[Problem]]:
+    """Entries that may be memories, with their whole path as name, and why the others are not."""
+    good: list[TreeEntry] = []
+    problems: list[Problem] = []
+    for entry in entries:
+        path = f"{base}/{entry.name}"
+        if entry.mode != FILE_MODE:
+            problems.append(Problem(path, f"{_ODD_MODES.get(entry.mode, 'is no plain file')}; it is not followed"))
+        elif not entry.name.endswith(".md") or wanted_name(entry.name[:-3]) is None:
+            problems.append(Problem(path, "is not a memory's file name (a-z, 0-9, hyphens, then .md)"))
+        else:
+            good.append(TreeEntry(path, entry.mode, entry.id))
+    return good, problems
+
+
+def find_blob(store: Store, commit: str, path: str) -> str | None:
+    """The blob of a plain file at a path of a commit; None where there is none."""
+    tree = store.commit(commit).tree
+    *folders, name = path.split("/")
+    for folder in folders:
+        found = next((e for e in store.list_tree(tree) if e.name == folder and e.mode == FOLDER_MODE), None)
+        if found is None:
+            return None
+        tree = found.id
+    return next((e.id for e in store.list_tree(tree) if e.name == name and e.mode == FILE_MODE), None)
+
+
+def changed_files(store: Store, old: str, new: str) -> Iterator[FileChange]:
+    """Plain files below `memory/` that differ between two commits; folders with equal ids are not opened."""
+    before, after = (_memory_folders(store, commit) for commit in (old, new))
+    for folder in sorted(before.keys() | after.keys()):
+        if before.get(folder) == after.get(folder):
+            continue
+        left, right = (_files(store, tree) for tree in (before.get(folder), after.get(folder)))
+        for name in sorted(left.keys() | right.keys()):
+            if left.get(name) != right.get(name):
+                yield FileChange(f"{MEMORY_FOLDER}/{folder}/{name}", left.get(name), right.get(name))
+
+
+def _memory_folders(store: Store, commit: str) -> dict[str, str]:
+    for entry in store.list_tree(store.commit(commit).tree):
+        if entry.name == MEMORY_FOLDER and entry.mode == FOLDER_MODE:
+            return {folder.name: folder.id for folder in store.list_tree(entry.id) if folder.mode == FOLDER_MODE}
+    return {}
+
+
+def _files(store: Store, tree: str | None) -> dict[str, str]:
+    return {entry.name: entry.id for entry in store.list_tree(tree) if entry.mode == FILE_MODE} if tree else {}
