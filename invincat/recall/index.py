@@ -1,0 +1,214 @@
+"""The disposable index of one store: whoever reads brings it up to date, whoever finds it broken rebuilds it."""
+
+import secrets
+import shutil
+import threading
+from pathlib import Path
+from typing import Final
+
+import filelock
+from msgspec.structs import replace
+
+from invincat.memory.view import Record
+from invincat.recall import stamp as stamps
+from invincat.recall.analysis import query_terms
+from invincat.recall.corpus import Corpus
+from invincat.recall.hit import Results, present
+from invincat.recall.query import Query, facets_of
+from invincat.recall.ranking import SATURATED, impacts, score
+from invincat.recall.shelf import SCHEMA, Broken, Progress, Ranking, Shelf
+from invincat.recall.stamp import Stamp
+
+PATIENCE: Final = 2.0
+# Without any index there is nothing to answer from, and whoever has the lock is building one.
+PATIENCE_FOR_THE_FIRST: Final = 15.0
+# A pasted page is no question; its first words stand for it.
+MAX_TERMS: Final = 256
+
+_LOCK: Final = "lock"
+_BUSY: Final = "another process is updating the index; what changed last may be missing"
+_ABSENT: Final = "another process is building the index; ask again in a moment"
+
+
+class Index:
+    """The index of one store in a directory that is all its own; no other file may be kept there.
+
+    `origin` names this very store on this very machine. What stands in the directory with another origin came from
+    elsewhere (a copied or unpacked git directory): it is never opened, since opening runs pickles, but deleted.
+    """
+
+    def __init__(self, directory: Path, origin: str) -> None:
+        self._directory = directory
+        self._origin = origin
+        self._guard = threading.Lock()
+        self._shelf: Shelf | None = None
+        self._folder = ""
+        self._seen: Stamp | None = None
+        self._in_memory: tuple[str, Shelf] | None = None
+
+    def search(self, corpus: Corpus, query: Query, progress: Progress | None = None) -> Results:
+        """The best `query.limit` memories at the corpus' tip; `progress(done, total)` is told of a rebuild.
+
+        No word in the text, no hits (RULES 8). Every hit is read from the corpus and passes the filters as it
+        stands there, however old the index is; `Results.degraded` says when something may be missing.
+        """
+        terms = query_terms(query.text)[:MAX_TERMS]
+        tip = corpus.tip()
+        if tip is None or not terms or query.limit < 1:
+            return Results((), 0, tip)
+        with self._guard:
+            try:
+                shelf, degraded = self._current(corpus, tip, progress)
+                return _answer(corpus, query, shelf.rank(query, terms) if shelf else None, tip, degraded)
+            except Broken:
+                shelf, degraded = self._current(corpus, tip, progress, bad=self._folder)
+                return _answer(corpus, query, shelf.rank(query, terms) if shelf else None, tip, degraded)
+
+    def refresh(self, corpus: Corpus, progress: Progress | None = None) -> str | None:
+        """Bring the index up to the corpus' tip; the reason why it could not be, else None."""
+        tip = corpus.tip()
+        if tip is None:
+            return None
+        with self._guard:
+            return self._current(corpus, tip, progress)[1]
+
+    def drop(self) -> None:
+        """Delete all of it, as a purge must; filelock.Timeout when another process goes on writing."""
+        with self._guard:
+            self._shelf = self._seen = self._in_memory = None
+            if self._directory.is_dir():
+                with self._locked(PATIENCE_FOR_THE_FIRST):
+                    self._sweep(keep=None)
+
+    def _current(
+        self, corpus: Corpus, tip: str, progress: Progress | None, bad: str | None = None
+    ) -> tuple[Shelf | None, str | None]:
+        """The best index to be had without a long wait, and the reason if it is not that of the tip."""
+        stamp = self._stamp()
+        if stamp is not None and stamp.folder != bad and stamp.reflects(tip):
+            shelf = self._try_open(stamp)
+            # An update announces itself in the stamp before it commits: the same stamp, the same content.
+            if shelf is not None and self._stamp() == stamp:
+                return shelf, None
+            self._seen = None
+        try:
+            with self._locked(PATIENCE if stamp else PATIENCE_FOR_THE_FIRST):
+                return self._bring_up(corpus, tip, progress, bad), None
+        except filelock.Timeout:
+            shelf = self._older(bad)
+            return shelf, _BUSY if shelf else _ABSENT
+        except OSError as fault:
+            shelf = self._older(bad) or self._build_in_memory(corpus, tip, progress)
+            return shelf, f"the index cannot be written: {fault.strerror or fault}"
+
+    def _bring_up(self, corpus: Corpus, tip: str, progress: Progress | None, bad: str | None) -> Shelf:
+        stamp = self._stamp()
+        if stamp is None or stamp.folder == bad:
+            return self._rebuild(corpus, tip, progress)
+        try:
+            shelf = self._open(stamp)
+            if not stamp.reflects(tip) and not self._update(shelf, stamp, corpus, tip):
+                return self._rebuild(corpus, tip, progress)
+        except Broken:
+            return self._rebuild(corpus, tip, progress)
+        return self._rebuild(corpus, tip, progress) if shelf.is_wasteful else shelf
+
+    def _update(self, shelf: Shelf, stamp: Stamp, corpus: Corpus, tip: str) -> bool:
+        """Lead the index from whatever it reflects to the tip; False when the way cannot be told."""
+        removed: set[str] = set()
+        put: dict[str, Record] = {}
+        for since in (stamp.commit, *stamp.maybe):
+            changes = corpus.changes(since)
+            if changes is None:
+                return False
+            removed.update(changes.removed)
+            put.update((record.path, record) for record in changes.put)
+        if removed or put:
+            stamps.write(self._directory, replace(stamp, maybe=(*stamp.maybe, tip)))
+            shelf.update(removed, put)
+        self._settle(shelf, replace(stamp, commit=tip, maybe=()))
+        return True
+
+    def _rebuild(self, corpus: Corpus, tip: str, progress: Progress | None) -> Shelf:
+        """Build into a folder of its own, point the stamp at it, and delete everything else."""
+        stamp = self._stamp()
+        self._sweep(keep=stamp.folder if stamp else None)
+        folder = secrets.token_hex(8)
+        shelf = Shelf.build(self._directory / folder, corpus.records(), progress)
+        self._settle(shelf, Stamp(schema=SCHEMA, origin=self._origin, folder=folder, commit=tip))
+        self._sweep(keep=folder)
+        return shelf
+
+    def _settle(self, shelf: Shelf, stamp: Stamp) -> None:
+        stamps.write(self._directory, stamp)
+        self._shelf, self._folder, self._seen = shelf, stamp.folder, stamp
+
+    def _stamp(self) -> Stamp | None:
+        return stamps.read(self._directory, SCHEMA, self._origin)
+
+    def _open(self, stamp: Stamp) -> Shelf:
+        """The index that a stamp of ours names, as it stands now; Broken."""
+        if self._shelf is None or self._folder != stamp.folder:
+            self._shelf, self._folder = Shelf.open(self._directory / stamp.folder), stamp.folder
+        elif self._seen != stamp or stamp.maybe:
+            self._shelf.refresh()
+        self._seen = stamp
+        return self._shelf
+
+    def _try_open(self, stamp: Stamp) -> Shelf | None:
+        try:
+            return self._open(stamp)
+        except Broken:
+            return None
+
+    def _older(self, bad: str | None) -> Shelf | None:
+        """An index of an older tip, None when there is none that can be read."""
+        stamp = self._stamp()
+        return self._try_open(stamp) if stamp is not None and stamp.folder != bad else None
+
+    def _build_in_memory(self, corpus: Corpus, tip: str, progress: Progress | None) -> Shelf:
+        if self._in_memory is None or self._in_memory[0] != tip:
+            self._in_memory = tip, Shelf.build(None, corpus.records(), progress)
+        return self._in_memory[1]
+
+    def _locked(self, patience: float) -> filelock.BaseFileLock:
+        """Hold off other writers; filelock.Timeout after `patience` seconds, OSError."""
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return filelock.FileLock(self._directory / _LOCK, timeout=patience, mode=0o600)
+
+    def _sweep(self, keep: str | None) -> None:
+        """Delete all but the lock and what is to be kept; without opening anything."""
+        kept = {_LOCK, keep, stamps.FILE if keep else None}
+        for entry in self._directory.iterdir():
+            if entry.name in kept:
+                continue
+            if entry.is_dir() and not entry.is_symlink():
+                # A reader elsewhere may have it open, which some systems forbid to delete: next time.
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink()
+
+
+def _answer(corpus: Corpus, query: Query, ranking: Ranking | None, tip: str, degraded: str | None) -> Results:
+    """The first candidates that are still what they were found as, or match as they are now."""
+    if ranking is None:
+        return Results((), 0, tip, degraded)
+    found: list[tuple[float, Record]] = []
+    total = ranking.total
+    for candidate in ranking.candidates:
+        if len(found) == query.limit:
+            break
+        record = corpus.read(candidate.path)
+        if record is not None and query.admits(facets_of(record.memory)):
+            value = score(impacts(record), ranking.worth, record.memory.tier.value)
+        else:
+            value = 0.0
+        if record is not None and value:
+            found.append((value, record))
+        else:
+            total -= 1
+    found.sort(key=lambda pair: (-pair[0], -pair[1].memory.updated_at.timestamp(), pair[1].memory.id))
+    share = 100 / (SATURATED * sum(ranking.worth.values()))
+    return Results(
+        tuple(present(record, value * share, ranking.worth) for value, record in found), total, tip, degraded
+    )
