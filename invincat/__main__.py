@@ -1,0 +1,5 @@
+"""`python -m invincat` is `invincat`."""
+
+from invincat.cli.main import run
+
+run()

@@ -1,0 +1,192 @@
+"""The composition root: picks the stores for a directory and wires readers, ledgers, recall and briefing.
+
+The only module (with `config`, later) that reads the environment, the clock and the place of the user's data.
+"""
+
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+from ulid import ULID
+
+from invincat.context.briefing import Briefing, brief
+from invincat.errors import UserError
+from invincat.governance.grounding import Heard
+from invincat.ledger import Ledger
+from invincat.lookup import StoreCorpus
+from invincat.memory.entry import Source as Origin
+from invincat.memory.scope import Scope
+from invincat.recall.hit import Results, merge
+from invincat.recall.query import Query
+from invincat.store.git import GitStore
+from invincat.store.grounds import RepositoryGrounds
+from invincat.store.locate import NotARepository, Repository, create_bare, locate, locate_bare
+from invincat.store.parsed import ParsedCache
+from invincat.store.source import Source
+from invincat.store.tree import ViewReader
+
+if TYPE_CHECKING:
+    from invincat.recall.index import Index
+
+
+class NoStore(UserError):
+    """The repository has no memory store yet."""
+
+
+def utc_now() -> datetime:
+    """The time, in UTC with whole seconds."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def new_id() -> str:
+    """A fresh ULID."""
+    return str(ULID())
+
+
+@dataclass
+class App:
+    """Everything a front end needs, for one directory. Stores are opened when first asked for."""
+
+    directory: Path
+    data_dir: Path
+    _indexes: "dict[Scope, Index]" = field(default_factory=dict)
+    _state_dirs: dict[Scope, Path] = field(default_factory=dict)
+
+    @staticmethod
+    def at(directory: Path | None = None, environment: Mapping[str, str] = os.environ) -> "App":
+        """The app for a directory, by default the current one."""
+        data_dir = environment.get("INVINCAT_DATA_DIR") or platformdirs.user_data_dir("invincat", appauthor=False)
+        return App(directory or Path.cwd(), Path(data_dir))
+
+    @cached_property
+    def repository(self) -> Repository:
+        """The git repository of the directory; NotARepository outside of one."""
+        return locate(self.directory)
+
+    @cached_property
+    def source(self) -> Source | None:
+        """The code repository, None outside of one."""
+        try:
+            return Source(self.repository)
+        except NotARepository:
+            return None
+
+    @cached_property
+    def project(self) -> Ledger:
+        """The project's ledger; NotARepository outside of a repository."""
+        return self._ledger(self.repository, Scope.PROJECT)
+
+    @cached_property
+    def user(self) -> Ledger:
+        """The person's own ledger, made when first written to."""
+        place = self._user_store
+        return self._ledger(locate_bare(place) if place.is_dir() else create_bare(place), Scope.USER)
+
+    def ledger(self, scope: Scope) -> Ledger:
+        """The ledger of a scope."""
+        return self.user if scope is Scope.USER else self.project
+
+    def readable(self, scope: Scope | None = None) -> list[Ledger]:
+        """The ledgers that have memories to read: project first, then the person's own.
+
+        NoStore when a repository has none yet; NotARepository when only `project` would do and there is none.
+        """
+        found: list[Ledger] = []
+        if scope is not Scope.USER and (scope is Scope.PROJECT or self.source is not None):
+            if self.project.tip() is None:
+                raise NoStore(
+                    self._no_store_message(), where=self.project.store.location, next_step="run `invincat init`"
+                )
+            found.append(self.project)
+        if scope is not Scope.PROJECT and self._user_store.is_dir():
+            found.append(self.user)
+        if not found:
+            raise NoStore("there are no memories of yours yet", next_step="`invincat remember --scope user TEXT`")
+        return found
+
+    def published(self) -> dict[str, str]:
+        """Stores that remotes have published, as of the last fetch: tracking ref -> commit."""
+        refs = self.project.store.refs("refs/remotes/")
+        return {ref: id for ref, id in refs.items() if ref.endswith("/invincat/memory")}
+
+    def origin(self, actor: str, session: str | None = None) -> Origin:
+        """Where a memory that is written now comes from."""
+        head = self.source.head() if self.source else None
+        branch = self.source.branch() if self.source else None
+        return Origin(actor=actor, session=session, commit=head[:7] if head else None, branch=branch and branch[:120])
+
+    def grounds(self, turns: Mapping[int, Heard] | None = None) -> RepositoryGrounds:
+        """What evidence is checked against."""
+        return RepositoryGrounds(self.source, turns or {})
+
+    def repository_path(self, path: str) -> str:
+        """A path as a person types it, from the app's directory, as it stands in the repository.
+
+        A location such as `src/a.py#L3` keeps its lines; what is no file below the root stays as it was typed.
+        """
+        if self.source is None or self.repository.root is None or path.startswith(("commit:", "turn:", "url:")):
+            return path
+        file, hash, lines = path.partition("#L")
+        place = Path(os.path.normpath(self.directory / file))
+        if place.exists() and place.is_relative_to(self.repository.root):
+            return f"{place.relative_to(self.repository.root).as_posix()}{hash}{lines}"
+        return path
+
+    def briefing(self, paths: list[str]) -> Briefing:
+        """What would be injected now, with these files in play."""
+        return brief([(ledger.scope, ledger.view()) for ledger in self.readable()], paths)
+
+    def recall(self, query: Query, progress: Callable[[int, int], None] | None = None) -> Results:
+        """Search what may be read; of two stores the better hits first."""
+        answers = [
+            self._index(ledger).search(StoreCorpus(ledger), query, progress) for ledger in self.readable(query.scope)
+        ]
+        return merge(answers, query.limit)
+
+    def _index(self, ledger: Ledger) -> "Index":
+        from invincat.recall.index import Index  # noqa: PLC0415 - Whoosh costs 0.1 s, and only searching needs it
+
+        if ledger.scope not in self._indexes:
+            folder = self._state_dirs[ledger.scope] / "index"
+            self._indexes[ledger.scope] = Index(folder, f"{self.installation}:{folder}")
+        return self._indexes[ledger.scope]
+
+    @cached_property
+    def installation(self) -> str:
+        """A secret of this installation: caches that do not carry it are from elsewhere and never opened."""
+        path = self.data_dir / "installation"
+        if not path.exists():
+            self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            draft = path.with_name(f"installation.{os.getpid()}")
+            draft.write_text(secrets.token_hex(16))
+            draft.chmod(0o600)
+            try:
+                os.link(draft, path)  # the first of several processes wins
+            except FileExistsError:
+                pass
+            finally:
+                draft.unlink()
+        return path.read_text().strip()
+
+    @property
+    def _user_store(self) -> Path:
+        return self.data_dir / "user.git"
+
+    def _ledger(self, repository: Repository, scope: Scope) -> Ledger:
+        store = GitStore(repository)
+        self._state_dirs[scope] = repository.state_dir
+        cache = ParsedCache(repository.state_dir / "parsed", self.installation)
+        return Ledger(store, ViewReader(store, cache), scope, utc_now, new_id)
+
+    def _no_store_message(self) -> str:
+        published = self.published()
+        if not published:
+            return "this repository has no memory store yet"
+        remotes = ", ".join(ref.removeprefix("refs/remotes/") for ref in published)
+        return f"this repository has no memory store of its own yet, but a published one was fetched ({remotes})"

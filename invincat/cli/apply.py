@@ -1,0 +1,69 @@
+"""`invincat apply FILE|-`: a batch of operations through the whole gate."""
+
+from typing import Any, BinaryIO
+
+import click
+import msgspec
+
+from invincat.cli.options import Among, json_option
+from invincat.cli.output import app_of, finish, print_json
+from invincat.errors import UserError
+from invincat.memory.entry import is_actor
+from invincat.memory.operation import schema
+from invincat.memory.proposal import Proposal
+from invincat.memory.scope import Scope
+
+MAX_INPUT = 4 * 1024 * 1024
+
+
+@click.command("apply")
+@click.argument("file", type=click.File("rb"), required=False)
+@click.option("--actor", default="user", metavar="ACTOR", help="On whose behalf; by default user.")
+@click.option("--session", metavar="ID", help="The session it comes from.")
+@click.option("--scope", type=Among(Scope), help="The store; by default what the operations say.")
+@click.option("--dry-run", is_flag=True, help="Say what would happen.")
+@click.option("--schema", "show_schema", is_flag=True, help="Print the JSON schema of a batch and stop.")
+@json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    file: BinaryIO | None,
+    actor: str,
+    session: str | None,
+    scope: Scope | None,
+    dry_run: bool,
+    show_schema: bool,
+    as_json: bool,
+) -> None:
+    """Apply {"operations": [...]} from FILE (`-`: stdin): all of it, or nothing."""
+    if show_schema:
+        print_json(schema())
+        return
+    if file is None:
+        raise click.UsageError("give a FILE, or - for stdin")
+    if not is_actor(actor):
+        raise click.UsageError(f"--actor: {actor!r} is no actor")
+    items = _read(file)
+    app = app_of(context)
+    ledger = app.ledger(scope or _scope_of(items))
+    proposal = Proposal(tuple(items), ledger.scope, app.origin(actor, session))
+    finish(ledger.submit(proposal, app.grounds(), dry_run=dry_run), as_json=as_json)
+
+
+def _read(file: BinaryIO) -> list[Any]:
+    data = file.read(MAX_INPUT + 1)
+    if len(data) > MAX_INPUT:
+        raise UserError(f"the batch is larger than {MAX_INPUT} bytes", where=file.name)
+    try:
+        batch = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        raise UserError(f"is not JSON: {fault}", where=file.name) from None
+    if not isinstance(batch, dict) or set(batch) != {"operations"} or not isinstance(batch["operations"], list):
+        raise UserError('must be one object {"operations": [...]}', where=file.name)
+    return list(batch["operations"])
+
+
+def _scope_of(items: list[Any]) -> Scope:
+    """The user's store when every operation that names a scope names that one; else the project's."""
+    named = {item.get("scope") for item in items if isinstance(item, dict) and "scope" in item}
+    return Scope.USER if named == {"user"} else Scope.PROJECT

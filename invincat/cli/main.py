@@ -1,0 +1,109 @@
+"""The entry: global options, sub-commands loaded when chosen, and the one boundary that maps errors to exit codes."""
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from keyword import iskeyword
+from pathlib import Path
+from typing import Final
+
+import click
+
+from invincat import __version__
+from invincat.errors import InvincatError
+
+# The name a person types -> the one line that help shows. Its module has the same name.
+COMMANDS: Final[Mapping[str, str]] = {
+    "init": "Make the memory store of this repository; --import takes over its conventions.",
+    "import": "Take over the rules that AGENTS.md, CONTRIBUTING and the like write down.",
+    "remember": "Write down one memory.",
+    "recall": "Search the memories.",
+    "list": "List memories.",
+    "show": "Show one memory.",
+    "log": "The history of what is believed.",
+    "supersede": "Put one memory in the place of another.",
+    "archive": "Retire memories; nothing takes their place.",
+    "restore": "Undo a supersession or an archiving.",
+    "delete": "Delete memories that were wrong; the history stays.",
+    "retier": "Set the tier of memories.",
+    "rescore": "Set the score of memories.",
+    "apply": "Apply a batch of operations (JSON) through the gate.",
+    "extract": "Learn from a transcript or a commit.",
+    "brief": "Show what a model would be told.",
+    "review": "Proposals that wait for a decision.",
+    "check": "Tell whether the store is sound.",
+    "demo": "The whole flow on a scratch clone, offline.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports the module of a sub-command only when it is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order in which one meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, its module imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"invincat.cli.{cmd_name}{'_' if iskeyword(cmd_name) else ''}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("-C", "directory", metavar="DIR", type=click.Path(path_type=Path), help="Run as if started in DIR.")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+@click.version_option(__version__, prog_name="invincat")
+@click.pass_context
+def program(context: click.Context, directory: Path | None, debug: bool) -> None:
+    """Governed, versioned memory for AI coding assistants, kept in your repository's own git."""
+    context.obj = directory
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code (CLI "Exit codes")."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    try:
+        code = program.main(words, prog_name="invincat", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as asked:
+        code = asked.exit_code
+    except click.UsageError as fault:
+        command = fault.ctx.command_path if fault.ctx else "invincat"
+        _complain(f"{fault.format_message()} (see `{command} --help`)")
+        code = 2
+    except click.Abort:
+        code = 130
+    except BrokenPipeError:
+        # Whoever read us has gone; that is no fault (CLI). Python must not complain at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except InvincatError as fault:
+        code = _report(fault, fault.exit_code, debug=debug)
+    except KeyboardInterrupt:
+        code = 130
+    except Exception as fault:  # the boundary: no traceback reaches a person unless asked for
+        fault = InvincatError(f"internal error: {type(fault).__name__}: {fault}", next_step="run it with --debug")
+        code = _report(fault, 1, debug=debug)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _report(fault: InvincatError, code: int, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    _complain(str(fault))
+    return code
+
+
+def _complain(message: str) -> None:
+    print(f"invincat: {message}", file=sys.stderr)

@@ -1,0 +1,125 @@
+"""What commands print: plain words for people, JSON for programs; refusals on stderr."""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import click
+import msgspec
+
+from invincat.app import App
+from invincat.governance.grounding import Grounds, holds
+from invincat.governance.hidden import escape_hidden
+from invincat.ledger import Done, Outcome
+from invincat.memory.entry import Memory, format_time
+from invincat.memory.view import Record
+
+# CLI "Exit codes". Of several outcomes the gravest counts, in this order.
+EXITS: Final[Mapping[str, int]] = {"rejected": 4, "failed": 1, "held": 3, "committed": 0, "noop": 0}
+
+
+def app_of(context: click.Context) -> App:
+    """The app for the directory of `-C`."""
+    directory: Path | None = context.obj
+    if directory is not None and not directory.is_dir():
+        raise click.UsageError(f"-C: there is no directory {directory}")
+    return App.at(directory)
+
+
+def print_json(value: Any) -> None:
+    """One object, indented, keys in the order given."""
+    click.echo(msgspec.json.format(msgspec.json.encode(value, enc_hook=_encode), indent=2).decode())
+
+
+def print_jsonl(values: Iterable[Any]) -> None:
+    """One object a line."""
+    for value in values:
+        click.echo(msgspec.json.encode(value, enc_hook=_encode).decode())
+
+
+def _encode(value: Any) -> Any:
+    raise NotImplementedError(f"{type(value)} has no JSON form")
+
+
+def memory_json(record: Record, grounds: Grounds) -> dict[str, Any]:
+    """A memory as JSON: every front matter key, and name, path, status, body, holds, blob (CLI)."""
+    memory = record.memory
+    plain = msgspec.to_builtins(memory)
+    for key in ("created_at", "updated_at", "last_scored_at", "valid_from", "invalid_at"):
+        time = getattr(memory, key)
+        plain[key] = format_time(time) if time else None
+    body, tombstone = plain.pop("body"), plain.pop("tombstone")
+    plain.pop("unknown")
+    return {
+        **plain,
+        "name": record.name,
+        "path": record.path,
+        "status": str(memory.status),
+        "body": body,
+        "tombstone": tombstone,
+        "holds": holds(memory.source.evidence, grounds),
+        "blob": record.blob,
+    }
+
+
+def outcome_json(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as JSON; what belongs to one verdict only is left out of the others."""
+    plain: dict[str, Any] = msgspec.to_builtins(outcome)
+    optional = {"kept": None, "still_active": None, "dry_run": False}
+    return {key: value for key, value in plain.items() if key not in optional or value != optional[key]}
+
+
+def finish(outcome: Outcome, *, as_json: bool) -> NoReturn:
+    """Print one outcome and exit with its code."""
+    if as_json:
+        print_json(outcome_json(outcome))
+    else:
+        print_outcome(outcome)
+    sys.stdout.flush()
+    raise click.exceptions.Exit(EXITS[outcome.verdict])
+
+
+def finish_all(outcomes: Sequence[Outcome], *, as_json: bool) -> NoReturn:
+    """Print several outcomes and exit with the code of the gravest."""
+    if as_json:
+        print_json({"outcomes": [outcome_json(outcome) for outcome in outcomes]})
+    else:
+        for outcome in outcomes:
+            print_outcome(outcome)
+    sys.stdout.flush()
+    verdicts = {outcome.verdict for outcome in outcomes}
+    raise click.exceptions.Exit(next((code for verdict, code in EXITS.items() if verdict in verdicts), 0))
+
+
+def print_outcome(outcome: Outcome) -> None:
+    """Names, short commits, repository and scope; reasons of what did not go through on stderr."""
+    where = f"{outcome.scope} memory of {outcome.repository}"
+    dry = " (dry run: nothing was written)" if outcome.dry_run else ""
+    for done in outcome.operations:
+        if done.op != "noop":
+            click.echo(f"{_operation(done, outcome)}  {where}{dry}")
+    if outcome.verdict == "held":
+        click.echo(f"held as proposal {outcome.proposal or '(dry run)'}; see `invincat review list`")
+    if outcome.verdict == "noop":
+        click.echo(f"nothing to do: {outcome.hint or 'no operation changes anything'}")
+    elif outcome.hint:
+        click.echo(f"note: {outcome.hint}")
+    for reason in outcome.reasons:
+        word = {"rejected": "refused", "held": "held", "failed": "failed"}.get(outcome.verdict, "note")
+        click.echo(escape_hidden(f"{word}: {reason}"), err=True)
+    if outcome.verdict == "failed":
+        click.echo(f"kept {outcome.kept}; still active: {outcome.still_active}", err=True)
+
+
+def _operation(done: Done, outcome: Outcome) -> str:
+    commit = done.commit[:7] if done.commit else "-------"
+    verb = f"would {done.op}" if outcome.dry_run or outcome.verdict == "held" else done.op
+    by = f" by {done.successor}" if done.successor else ""
+    moved = "".join(f" ({path} is now {to})" for path, to in (done.renamed or {}).items())
+    return f"{verb} {done.name}{by}  {commit}{moved}"
+
+
+def describe(memory: Memory) -> str:
+    """The line of a memory in lists: tier, kind, title."""
+    return f"{memory.tier:<4}  {memory.kind:<10}  {escape_hidden(memory.title)}"

@@ -1,0 +1,58 @@
+"""`invincat recall QUERY`: search."""
+
+import click
+
+from invincat.cli.options import Among, json_option, scope_option
+from invincat.cli.output import app_of, print_json
+from invincat.governance.hidden import escape_hidden
+from invincat.memory.entry import Kind
+from invincat.memory.scope import Scope
+from invincat.recall.query import Query
+
+
+@click.command("recall")
+@click.argument("query", nargs=-1, required=True)
+@click.option("-n", "limit", type=click.IntRange(1, 100), default=10, help="At most so many; by default 10.")
+@scope_option
+@click.option("--section", metavar="SECTION", help="Only this section.")
+@click.option("--kind", type=Among(Kind), help="Only this kind.")
+@click.option("--all", "include_retired", is_flag=True, help="Retired ones, too.")
+@json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    query: tuple[str, ...],
+    limit: int,
+    scope: Scope | None,
+    section: str | None,
+    kind: Kind | None,
+    include_retired: bool,
+    as_json: bool,
+) -> None:
+    """Search the memories in any words; any of them may match."""
+    asked = Query(
+        text=" ".join(query),
+        limit=limit,
+        scope=scope,
+        section=section,
+        kind=kind,
+        include_retired=include_retired,
+    )
+    results = app_of(context).recall(asked, _progress)
+    if as_json:
+        print_json(results)
+        return
+    for hit in results.hits:
+        state = "" if hit.status == "active" else f" [{hit.status}]"
+        click.echo(escape_hidden(f"{hit.title}{state}"))
+        click.echo(f"  {hit.path}  {hit.kind}, {hit.tier}; {'; '.join(hit.why)}")
+        if hit.snippet:
+            click.echo(escape_hidden(f"  {hit.snippet}"))
+    if not results.hits:
+        click.echo("nothing found", err=True)
+
+
+def _progress(done: int, total: int) -> None:
+    """Tell a person who waits for a first index; a program that reads stdout is not disturbed."""
+    if total >= 2000 and (done == total or done % 1000 == 0):
+        click.echo(f"\rindexing {done} of {total}", nl=done == total, err=True)

@@ -1,0 +1,43 @@
+"""`invincat supersede OLD`: one memory in the place of another, in one commit (RULES 1)."""
+
+from typing import Any
+
+import click
+
+from invincat.cli.options import claim_fields, claim_options, find, json_option, propose, reason_option, scope_option
+from invincat.cli.output import app_of, finish
+from invincat.memory.scope import Scope
+
+
+@click.command("supersede")
+@click.argument("old")
+@click.option("--by", metavar="NAME", help="The memory that takes its place.")
+@click.option("--content", metavar="TEXT", help="The text of a new memory that takes its place.")
+@claim_options
+@reason_option
+@scope_option
+@click.option("--dry-run", is_flag=True, help="Say what would happen.")
+@json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    old: str,
+    by: str | None,
+    content: str | None,
+    reason: str,
+    scope: Scope | None,
+    dry_run: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Retire OLD in favour of another memory: --by NAME, or --content TEXT for a new one."""
+    if (by is None) == (content is None):
+        raise click.UsageError("give one of --by NAME and --content TEXT")
+    app = app_of(context)
+    ledger, record = find(app, old, scope)
+    operation: dict[str, Any] = {"op": "supersede", "id": record.memory.id, "reason": reason}
+    operation |= claim_fields(app, {**given, "content": content})
+    if by is not None:
+        operation["by"] = find(app, by, ledger.scope)[1].memory.id
+    finish(propose(app, ledger, operation, dry_run=dry_run), as_json=as_json)

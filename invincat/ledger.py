@@ -1,0 +1,301 @@
+"""The one way in which memory changes: read the view, judge, build the commits, move the ref, write it down.
+
+A batch is a chain of commits, one operation each, that becomes visible by one compare-and-swap (FORMAT "Commits").
+A proposal that a person must decide is the same chain on a ref of its own (ARCHITECTURE, decision 8).
+"""
+
+import hashlib
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+from ulid import ULID
+
+from invincat.governance.gate import Decision, Judgement, judge
+from invincat.governance.grounding import Grounds, NoGrounds
+from invincat.memory import frontmatter
+from invincat.memory.change import Context, Step
+from invincat.memory.entry import Source, format_time
+from invincat.memory.lifecycle import describe_end
+from invincat.memory.proposal import Proposal
+from invincat.memory.refusal import Reason
+from invincat.memory.register import SCORE_KEYS, TEXT_KEYS
+from invincat.memory.scope import Scope
+from invincat.memory.view import View
+from invincat.resources import template
+from invincat.store.base import MEMORY_REF, PROPOSALS, Draft, Store, StoreBusy
+from invincat.store.message import compose, compose_scores
+from invincat.store.tree import ViewReader
+
+PATIENCE: Final = 10.0
+_README: Final = "README.md"
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True):
+    """One operation of an outcome; `commit` is None for what wrote nothing."""
+
+    op: str
+    name: str | None
+    id: str | None
+    commit: str | None
+    successor: str | None = None
+    renamed: dict[str, str] | None = None
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a proposal, as `apply --json` prints it (CLI).
+
+    `verdict` is committed, held, failed (RULES 1.7), rejected or noop.
+    """
+
+    verdict: str
+    repository: str
+    scope: Scope
+    before: str | None
+    after: str | None
+    operations: tuple[Done, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    proposal: str | None = None
+    hint: str | None = None
+    kept: str | None = None
+    still_active: str | None = None
+    dry_run: bool = False
+
+
+class Ledger:
+    """The write path of one store. Front ends use this and nothing else."""
+
+    def __init__(
+        self,
+        store: Store,
+        reader: ViewReader,
+        scope: Scope,
+        clock: Callable[[], datetime],
+        new_id: Callable[[], str],
+    ) -> None:
+        self._store = store
+        self._reader = reader
+        self._scope = scope
+        self._clock = clock
+        self._new_id = new_id
+
+    @property
+    def store(self) -> Store:
+        """The store it writes, for reading."""
+        return self._store
+
+    @property
+    def scope(self) -> Scope:
+        """Whose memories it keeps."""
+        return self._scope
+
+    def tip(self) -> str | None:
+        """The commit of the memory ref; None where there is no store yet."""
+        return self._store.tip()
+
+    def view(self, commit: str | None = None) -> View:
+        """What is believed at a commit, by default now; an empty view where there is no store yet."""
+        at = commit or self._store.tip()
+        return self._reader.view(at) if at else View()
+
+    @property
+    def reader(self) -> ViewReader:
+        """The reader of views, which recall shares."""
+        return self._reader
+
+    def start(self) -> bool:
+        """Make the store if there is none: the ref at the fixed root commit. True when it was made now."""
+        with self._store.exclusive(PATIENCE):
+            return self._store.tip() is None and self._store.swap(MEMORY_REF, None, self._store.write_root())
+
+    def submit(self, proposal: Proposal, grounds: Grounds | None = None, *, dry_run: bool = False) -> Outcome:
+        """Decide a proposal and carry the decision out; all or nothing (RULES 3.3, 3.4).
+
+        StoreBusy when others kept moving the ref for 10 s; then nothing of it was written.
+        """
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            with self._store.exclusive(max(0.0, deadline - time.monotonic())):
+                outcome = self._attempt(proposal, grounds or NoGrounds(), dry_run=dry_run)
+            if outcome is not None:
+                return outcome
+            if time.monotonic() > deadline:
+                raise StoreBusy("the memory ref kept moving; nothing was written", next_step="run the command again")
+            time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 - jitter, no secret
+
+    def _attempt(self, proposal: Proposal, grounds: Grounds, *, dry_run: bool) -> Outcome | None:
+        """One try on the tip as it is now; None when somebody moved the ref meanwhile."""
+        tip = self._store.tip()
+        base = tip or (None if dry_run else self._store.write_root())
+        view = self._reader.view(base) if base else View()
+        now = self._clock()
+        context = Context(now=now, new_id=self._new_id, scope=self._scope, source=proposal.source)
+        judgement = judge(view, proposal, context, grounds)
+        chains = [chain for chain in _chains(judgement.steps) if chain[0].op != "noop"]
+        ids: list[str] = []
+        held = None
+        if judgement.decision is not Decision.REJECT and chains and base and not dry_run:
+            held = f"{PROPOSALS}{_proposal_id(chains)}" if judgement.decision is Decision.HOLD else None
+            if held and self._store.tip(held):
+                judgement = replace(judgement, notes=(*judgement.notes, "it was proposed before and still waits"))
+            else:
+                drafts = self._drafts(base, view, chains, proposal, judgement.reasons if held else ())
+                ids = self._store.write(base, drafts, self._store.author(), now)
+                if not self._store.swap(held or MEMORY_REF, None if held else tip, ids[-1]):
+                    return None
+        outcome = self._outcome(view, proposal, judgement, chains, tip, ids, held, dry_run=dry_run)
+        if not dry_run:
+            self._audit(proposal, outcome, now)
+        return outcome
+
+    def _drafts(
+        self,
+        base: str,
+        view: View,
+        chains: Sequence[Sequence[Step]],
+        proposal: Proposal,
+        held: Sequence[Reason],
+    ) -> list[Draft]:
+        """The commits of a batch; the first memory of a store brings the README with it."""
+        why = "; ".join(reason.message for reason in held) or None
+        texts: dict[str, str] = {}
+        drafts = []
+        root = {entry.name for entry in self._store.list_tree(self._store.commit(base).tree)}
+        extra = {} if _README in root else {_README: template("store-readme.md").encode()}
+        for chain in chains:
+            puts: dict[str, bytes] = dict(extra)
+            extra = {}
+            removes: set[str] = set()
+            for step in chain:
+                removes.update(step.removed)
+                for record in step.written:
+                    text = self._text(view, record.memory.id, texts)
+                    new = frontmatter.rewrite(text, record.memory) if text else frontmatter.render(record.memory)
+                    texts[record.memory.id] = new
+                    puts[record.path] = new.encode()
+                if step.marker:
+                    puts[step.marker.path] = frontmatter.render_marker(step.marker).encode()
+            write = compose_scores if chain[0].op == "score" else _compose_one
+            message = write(chain, proposal.source, why)
+            drafts.append(Draft(message=message, puts=puts, removes=frozenset(removes - puts.keys())))
+        return drafts
+
+    def _text(self, view: View, id: str, texts: dict[str, str]) -> str | None:
+        """The file of a memory as it stands before the step: written earlier in this batch, or in the tree."""
+        if id in texts:
+            return texts[id]
+        old = view.records.get(id)
+        return self._store.read_blob(old.blob).decode() if old else None
+
+    def _outcome(
+        self,
+        view: View,
+        proposal: Proposal,
+        judgement: Judgement,
+        chains: Sequence[Sequence[Step]],
+        tip: str | None,
+        ids: Sequence[str],
+        held: str | None,
+        *,
+        dry_run: bool,
+    ) -> Outcome:
+        failures = [step for step in judgement.steps if step.failure]
+        commits = {id(step): commit for chain, commit in zip(chains, ids, strict=False) for step in chain}
+        notes = [*judgement.notes, *(step.note for step in judgement.steps if step.note)]
+        return Outcome(
+            verdict=_verdict(judgement, failures, chains),
+            repository=self._store.location,
+            scope=self._scope,
+            before=tip,
+            after=ids[-1] if ids and not held else tip,
+            operations=tuple(_done(step, commits.get(id(step))) for step in judgement.steps),
+            reasons=judgement.reasons + _failures(judgement.steps),
+            proposal=held.removeprefix(PROPOSALS) if held else None,
+            hint="; ".join(notes) or None,
+            kept=failures[0].subject.name if failures and failures[0].subject else None,
+            still_active=_still_active(view, failures),
+            dry_run=dry_run,
+        )
+
+    def _audit(self, proposal: Proposal, outcome: Outcome, now: datetime) -> None:
+        """Every verdict lands in the audit log; what was rejected is kept, unless it may hold a secret (RULES 4)."""
+        line = {"time": format_time(now), "actor": proposal.source.actor, **msgspec.to_builtins(outcome)}
+        self._store.append("audit.jsonl", line)
+        if outcome.verdict == "rejected" and not any("secret" in reason.rule for reason in outcome.reasons):
+            kept: dict[str, Any] = {
+                "time": line["time"],
+                "operations": list(proposal.items),
+                "reasons": line["reasons"],
+            }
+            self._store.append("rejected.jsonl", kept)
+
+
+def _chains(steps: Sequence[Step]) -> list[list[Step]]:
+    """Steps by commit: one each, but the score-only ones of a batch share the last (ARCHITECTURE, decision 3)."""
+    scores = [step for step in steps if step.op == "score"]
+    return [[step] for step in steps if step.op != "score"] + ([scores] if scores else [])
+
+
+def _compose_one(chain: Sequence[Step], source: Source, held: str | None) -> str:
+    return compose(chain[0], source, held)
+
+
+def _proposal_id(chains: Sequence[Sequence[Step]]) -> str:
+    """An id that derives from what is proposed, so that the same proposal is made once (RULES 6.7)."""
+    parts = [
+        (step.op, step.before.memory.id if step.before else "", step.reason, _proposed(step))
+        for chain in chains
+        for step in chain
+    ]
+    digest = hashlib.blake2b(msgspec.json.encode(parts), digest_size=16).digest()
+    return str(ULID.from_bytes(digest))
+
+
+def _proposed(step: Step) -> dict[str, Any]:
+    """What a step sets, without what differs each time that it is proposed: ids, times, the session."""
+    said = step.successor or step.subject
+    if said is None or step.op in {"archive", "delete", "restore"}:
+        return {}
+    old = step.before.memory if step.before and step.before.memory.id == said.memory.id else None
+    keys = (*(key for key in TEXT_KEYS if key != "source"), *SCORE_KEYS)
+    values = {key: getattr(said.memory, key) for key in keys}
+    return {key: value for key, value in values.items() if old is None or getattr(old, key) != value}
+
+
+def _verdict(judgement: Judgement, failures: Sequence[Step], chains: Sequence[Sequence[Step]]) -> str:
+    if judgement.decision is Decision.REJECT:
+        return "rejected"
+    if judgement.decision is Decision.HOLD:
+        return "held"
+    if failures:
+        return "failed"
+    return "committed" if chains else "noop"
+
+
+def _done(step: Step, commit: str | None) -> Done:
+    return Done(
+        op=step.op,
+        name=step.subject.name if step.subject else None,
+        id=step.subject.memory.id if step.subject else None,
+        commit=commit,
+        successor=step.successor.name if step.successor else None,
+        renamed={path: record.path for path, record in step.renamed} or None,
+    )
+
+
+def _failures(steps: Sequence[Step]) -> tuple[Reason, ...]:
+    return tuple(step.failure.reason(number) for number, step in enumerate(steps) if step.failure)
+
+
+def _still_active(view: View, failures: Sequence[Step]) -> str | None:
+    """The target that a failed supersession left as it was, or why there is none (RULES 1.7)."""
+    if not failures:
+        return None
+    target = failures[0].before
+    if target is None:
+        return "none: the memory to supersede does not exist"
+    return target.name if target.memory.is_active else f"none: {target.name} is {describe_end(view, target)}"

@@ -1,0 +1,42 @@
+"""A store's memories as recall indexes them."""
+
+from collections.abc import Iterable
+
+from invincat.ledger import Ledger
+from invincat.memory.view import Record
+from invincat.recall.corpus import Changes
+from invincat.store.base import ObjectMissing
+from invincat.store.tree import changed_files
+
+
+class StoreCorpus:
+    """One store at one commit, its tip when this was made: `recall.corpus.Corpus`."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._tip = ledger.tip()
+
+    def tip(self) -> str | None:
+        """The commit of the memory ref."""
+        return self._tip
+
+    def records(self) -> Iterable[Record]:
+        """Every memory at the tip."""
+        return self._ledger.view(self._tip)
+
+    def changes(self, since: str) -> Changes | None:
+        """What differs at the tip from a commit; None when that commit cannot be read any more."""
+        if self._tip is None:
+            return None
+        try:
+            files = list(changed_files(self._ledger.store, since, self._tip))
+        except ObjectMissing:
+            return None
+        put = [self._ledger.reader.record(self._tip, file.path) for file in files if file.new]
+        found = tuple(record for record in put if record)
+        readable = {record.path for record in found}
+        return Changes(removed=tuple(file.path for file in files if file.path not in readable), put=found)
+
+    def read(self, path: str) -> Record | None:
+        """The memory in a file at the tip."""
+        return self._ledger.reader.record(self._tip, path) if self._tip else None

@@ -1,0 +1,133 @@
+"""Exit codes, streams, and one clear line for what went wrong (CLI)."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from invincat.cli.main import COMMANDS
+
+COMMAND = (sys.executable, "-P", "-m", "invincat")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(invincat, name):
+    assert "Usage: invincat " + name in invincat(name, "--help").out
+
+
+def test_help_lists_every_command(invincat):
+    out = invincat("--help").out
+    assert all(f"  {name} " in out for name in COMMANDS)
+
+
+USAGE = (
+    ("nonsense",),
+    ("remember",),
+    ("remember", "x", "--tier", "boiling"),
+    ("supersede", "x", "--reason", "y"),
+    ("archive", "x"),
+    ("apply", "-", "--actor", "the cat"),
+    ("recall", "x", "-n", "0"),
+    ("-C", "/no/such/folder", "list"),
+    ("extract",),
+)
+
+
+@pytest.mark.parametrize("words", USAGE, ids=" ".join)
+def test_usage_errors_exit_2_with_one_line(invincat, words):
+    run = invincat(*words, code=2)
+    assert run.err.count("\n") == 1
+    assert run.err.startswith("invincat: ")
+    assert run.out == ""
+
+
+def test_outside_a_repository(invincat, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    run = invincat("remember", "Use nox.", cwd=empty, code=1)
+    assert "not inside a git repository" in run.err and "git init" in run.err
+    assert list(empty.iterdir()) == []
+    invincat("remember", "I like tea.", "--scope", "user", cwd=empty)
+    assert invincat("recall", "--json", "tea", cwd=empty).json["total"] == 1
+
+
+def test_no_identity_is_one_line_and_nothing_is_written(invincat, repo, git, tmp_path):
+    config = tmp_path / "gitconfig"
+    config.write_text("[user]\n\tuseConfigOnly = true\n")
+    unset = {key: "" for key in os.environ if key.startswith(("GIT_AUTHOR", "GIT_COMMITTER"))}
+    nobody = type(invincat)(repo, {**invincat.environment, **unset, "GIT_CONFIG_GLOBAL": str(config)})
+    run = nobody("remember", "Use nox.", code=1)
+    assert "git config --global user.name" in run.err and run.err.count("\n") == 1
+    assert git("for-each-ref", "refs/invincat/") == ""
+
+
+def test_an_ambiguous_name_lists_what_it_could_be(invincat):
+    invincat("remember", "Use nox.", "--name", "use-nox")
+    invincat("remember", "Use tox.", "--name", "use-tox")
+    run = invincat("show", "use-", code=1)
+    assert "use-nox" in run.err and "use-tox" in run.err
+    assert "no memory is called" in invincat("show", "nothing", code=1).err
+
+
+def test_a_closed_pipe_is_quiet(invincat, repo):
+    for number in range(3):
+        invincat("remember", f"Fact number {number}.")
+    pipe = f"{' '.join(COMMAND)} list --jsonl | true"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", pipe],
+        cwd=repo,
+        env={**os.environ, **invincat.environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+
+
+def test_debug_shows_the_traceback(invincat, repo):
+    done = subprocess.run(
+        [*COMMAND, "--debug", "show", "nothing"], cwd=repo, env=os.environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+
+
+def test_json_of_a_batch_that_is_no_json(invincat):
+    run = invincat("apply", "-", input="{", code=1)
+    assert "is not JSON" in run.err
+    run = invincat("apply", "-", input='{"operations": [], "more": 1}', code=1)
+    assert '{"operations": [...]}' in run.err
+    assert invincat("apply", "-", "--json", input='{"operations": [{"op": "noop"}]}').json["verdict"] == "noop"
+
+
+def test_schema_is_printed(invincat):
+    schema = invincat("apply", "--schema").json
+    names = [variant["properties"]["op"]["const"] for variant in schema["properties"]["operations"]["items"]["anyOf"]]
+    assert {"create", "update", "supersede", "archive", "noop"} <= set(names)
+    assert "restore" not in names
+
+
+def test_broken_files_never_stop_the_store(invincat, git):
+    """ARCHITECTURE, decision 10: a bad file is skipped, reported, and kept byte for byte."""
+    invincat("remember", "Use nox.", "--name", "use-nox")
+    blob = git("hash-object", "-w", "--stdin", input="---\nid: nonsense\n---\n").strip()
+    tree = git("ls-tree", "refs/invincat/memory:memory/general")
+    general = git("mktree", input=f"{tree}100644 blob {blob}\tbad.md\n120000 blob {blob}\tlink.md\n").strip()
+    memory = git("mktree", input=f"040000 tree {general}\tgeneral\n").strip()
+    lines = [line for line in git("ls-tree", "refs/invincat/memory").splitlines() if not line.endswith("\tmemory")]
+    root = git("mktree", input="\n".join([*lines, f"040000 tree {memory}\tmemory"]) + "\n").strip()
+    commit = git("commit-tree", root, "-p", "refs/invincat/memory", "-m", "by hand").strip()
+    git("update-ref", "refs/invincat/memory", commit)
+
+    assert [m["name"] for m in invincat("list", "--json").json["memories"]] == ["use-nox"]
+    findings = invincat("check", "--format", "json", code=1).json["findings"]
+    assert {(f["path"], f["line"]) for f in findings} == {
+        ("memory/general/bad.md", 1),
+        ("memory/general/link.md", 0),
+    }
+    run = invincat("remember", "Bad.", "--name", "bad", code=4)
+    assert "taken" in run.err
+    invincat("remember", "Use tox.", "--name", "use-tox")
+    assert git("rev-parse", "refs/invincat/memory:memory/general/bad.md").strip() == blob
+    assert git("ls-tree", "refs/invincat/memory:memory/general", "link.md").startswith("120000")
