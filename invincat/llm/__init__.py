@@ -1,0 +1,1 @@
+"""Talking to models: messages, the client contract, and its two implementations (ASSISTANT "Talking to models")."""
