@@ -77,7 +77,7 @@ class Scratch:
 def run_demo(directory: Path, echo: Echo) -> float:
     """Play all scenes on a clone of the repository around `directory`, or of a sample; the seconds it took."""
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="invincat-demo-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="invincat-", ignore_cleanup_errors=True) as folder:
         scratch = Scratch(Path(folder), echo)
         for title, scene in _scenes(scratch, directory):
             echo(f"\n# {title}")
@@ -116,8 +116,8 @@ def _repository_with_commits(directory: Path) -> Path | None:
 
 def _sample(folder: Path) -> Path:
     folder.mkdir()
-    for name in ("AGENTS.md", "README.md"):
-        (folder / name).write_text(template(f"demo/sample/{name}"), encoding="utf-8")
+    for name, text in (("AGENTS.md", "sample-agents.md"), ("README.md", "sample-readme.md")):
+        (folder / name).write_text(template(f"demo/{text}"), encoding="utf-8")
     environment = child_environment()
     identity = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false"]
     for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "A weather service"]):
@@ -148,7 +148,7 @@ def _brief(scratch: Scratch) -> None:
 
 
 def _supersede(scratch: Scratch) -> None:
-    hits = scratch.ask("recall", "--json", "-n", "1", "make check before every push")["hits"]
+    hits = scratch.ask("recall", "--json", "-n", "1", "make check before push")["hits"]
     name = hits[0]["name"]  # type: ignore[index]
     scratch.run(
         *("invincat", "supersede", name, "--name", "push-through-ci"),

@@ -131,10 +131,12 @@ def _select(ranked: Sequence[Record], room: int) -> _Selection:
 def _entry(record: Record) -> str:
     memory = record.memory
     source = memory.source
-    shown = clip(one_line(memory.body), BODY_CHARACTERS)
+    title, shown = memory.title, clip(one_line(memory.body), BODY_CHARACTERS)
+    if title.endswith("…") and shown.startswith(title[:-1]):
+        title, shown = shown, ""  # a title that was cut says nothing that the body does not
     about = f" (paths: {', '.join(memory.applies_to)})" if memory.applies_to else ""
     origin = f"{source.actor}, {format_time(memory.updated_at)[:10]}"
-    return f"- [{memory.kind}] {memory.title}{about} · {record.name} · {origin}\n" + (f"  {shown}\n" if shown else "")
+    return f"- [{memory.kind}] {title}{about} · {record.name} · {origin}\n" + (f"  {shown}\n" if shown else "")
 
 
 def _section(scope: Scope, selection: _Selection) -> str:
