@@ -1,16 +1,15 @@
 """What is injected into a model's context: the memories that hold, in order, within a budget (RULES 11).
 
-Text from memory is data: it stands inside a fence whose mark is a hash of what it holds, so that no memory can
-close it.
+Text from memory is data: it stands inside a fence that no memory can close.
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import pathspec
 
+from invincat.governance.fence import fenced
 from invincat.memory.content import clip, one_line
 from invincat.memory.entry import Kind, Tier, format_time
 from invincat.memory.evidence import FileLines
@@ -154,9 +153,3 @@ def _told(sections: Sequence[str], shown: int, total: int) -> str:
         f"{inner}\n"
         f"{shown} of {total} memories shown. More: `invincat recall WORDS`, `invincat list`.\n"
     )
-
-
-def fenced(text: str) -> str:
-    """Text from memory as data: the mark is a hash of the text, which therefore cannot hold its own end."""
-    mark = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-    return f'<invincat-memory mark="{mark}">\n{text}</invincat-memory mark="{mark}">\n'

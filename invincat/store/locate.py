@@ -68,7 +68,8 @@ def run_in(
     repository: Repository, arguments: Sequence[str], *, input: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `git` on this very repository, at the top of its work tree when it has one."""
-    where = [f"--git-dir={repository.git_dir}"]
+    # A repository's own settings may name a program that git would start while it lists files.
+    where = ["-c", "core.fsmonitor=false", f"--git-dir={repository.git_dir}"]
     if repository.root is not None:
         where = ["-C", str(repository.root), *where, f"--work-tree={repository.root}"]
     return run([*where, *arguments], input=input)

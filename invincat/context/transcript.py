@@ -1,0 +1,95 @@
+"""A conversation as extraction reads it: what is new since the cursor, in bounded parts, without our own words in it.
+
+The cursor's anchor is a hash chain over the messages, so that a history that was edited, replayed or compacted is
+noticed and read anew (RULES 5.2).
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from invincat.extraction.extractor import without_injected
+from invincat.governance.grounding import Heard
+from invincat.llm.message import Assistant, Message, System, ToolResult, User
+
+MAX_MESSAGE: Final = 6_000
+MAX_SLICE: Final = 24_000
+
+
+class Cursor(msgspec.Struct, frozen=True):
+    """How far a conversation was read: the number of messages, and the anchor of their chain."""
+
+    count: int = 0
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One message of a slice: its number (from 1) in the conversation, who spoke, what counts of it."""
+
+    number: int
+    heard: Heard
+
+
+def cursor_at(messages: Sequence[Message], count: int) -> Cursor:
+    """The cursor behind the first `count` messages."""
+    anchor = ""
+    for message in messages[:count]:
+        anchor = hashlib.blake2b(anchor.encode() + msgspec.json.encode(message), digest_size=12).hexdigest()
+    return Cursor(count, anchor)
+
+
+def first_new(messages: Sequence[Message], cursor: Cursor) -> int:
+    """The index of the first message that was not read; 0 when the history is not the one that was (RULES 5.2)."""
+    if cursor.count <= len(messages) and cursor_at(messages, cursor.count) == cursor:
+        return cursor.count
+    return 0
+
+
+def lines_of(messages: Sequence[Message], start: int = 0) -> list[Line]:
+    """The messages from index `start` on that have words of somebody, injected memory cut out, long ones clipped."""
+    tools = {call.id: call.name for message in messages if isinstance(message, Assistant) for call in message.calls}
+    found = []
+    for number, message in enumerate(messages, 1):
+        heard = _heard(message, tools) if number > start else None
+        if heard and heard.text.strip():
+            found.append(Line(number, heard))
+    return found
+
+
+def parts(lines: Sequence[Line]) -> list[list[Line]]:
+    """The lines in order, in parts of at most `MAX_SLICE` characters (RULES 5.3)."""
+    found: list[list[Line]] = []
+    size = 0
+    for line in lines:
+        if not found or size + len(line.heard.text) > MAX_SLICE:
+            found.append([])
+            size = 0
+        found[-1].append(line)
+        size += len(line.heard.text)
+    return found
+
+
+def _heard(message: Message, tools: dict[str, str]) -> Heard | None:
+    match message:
+        case User(text):
+            return Heard("user", _clipped(without_injected(text)))
+        case Assistant(text):
+            return Heard("assistant", _clipped(text))
+        case ToolResult(call_id, text):
+            name = tools.get(call_id, "unknown")
+            # What memory tools answered is our own words: nothing is learned from itself (RULES 4).
+            return None if name in {"recall", "propose_memory"} else Heard("tool", _clipped(text), name)
+        case System():
+            return None
+
+
+def _clipped(text: str) -> str:
+    """Head and tail of what is too long."""
+    if len(text) <= MAX_MESSAGE:
+        return text
+    half = MAX_MESSAGE // 2
+    return f"{text[:half]}\n[... {len(text) - 2 * half} characters left out ...]\n{text[-half:]}"

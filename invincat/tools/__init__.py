@@ -1,0 +1,1 @@
+"""What the assistant can do: tools with typed arguments and bounded results (ASSISTANT "Tools")."""
