@@ -305,7 +305,7 @@ def _plain(words: str) -> tuple[str, bool]:
         parts.append(part)
         if not depth:
             outside.append(part)
-    text = one_line(_PATTERNS["stray"].sub("", "".join(parts)))
+    text = one_line("".join(parts))
     has_link = len("".join(outside)) < len("".join(parts))
     return text, has_link and not any(char.isalnum() for char in "".join(outside))
 
@@ -315,7 +315,7 @@ def _words_of(token: Token) -> str:
         return f"{token.markup}{token.content}{token.markup}"
     if token.type in {"softbreak", "hardbreak"}:
         return " "
-    return token.content if token.type == "text" else ""
+    return _PATTERNS["stray"].sub("", token.content) if token.type == "text" else ""
 
 
 def _blank(text: str, pattern: str) -> str:

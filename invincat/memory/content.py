@@ -6,10 +6,10 @@ import unicodedata
 
 from invincat.memory.entry import MAX_TITLE
 
-# A sentence ends at a full stop that is followed by space, or at a CJK stop; abbreviations and inline code do not
-# end one: the first branch takes a code span whole.
+# A sentence ends at a full stop that is followed by space, or at a CJK stop; abbreviations, the numbers of a list
+# and inline code do not end one: the first branch takes a code span whole.
 _SENTENCE_END = re.compile(
-    r"(?P<code>(?P<ticks>`+).+?(?P=ticks)(?!`))|(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bcf)[.!?](?=\s)|[。！？]"
+    r"(?P<code>(?P<ticks>`+).+?(?P=ticks)(?!`))|(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bcf)(?<!\s\d)(?<!\s\d\d)[.!?](?=\s)|[。！？]"
 )
 
 

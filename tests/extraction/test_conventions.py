@@ -385,3 +385,11 @@ def test_any_text_gives_valid_rules_whose_quotes_are_there(text: str, path: str)
 @pytest.mark.parametrize("heading", ["Browser support", "Exit status", "Git history", "Internal references"])
 def test_a_section_that_only_sounds_like_boilerplate_is_read(heading: str) -> None:
     assert texts(f"## {heading}\n- Use the table in `docs/` for it\n") == ["Use the table in `docs/` for it"]
+
+
+def test_inline_code_is_kept_to_the_letter() -> None:
+    """Marks of emphasis inside code are code: globs, dunder names."""
+    text = "# X\n\n## Tests\n- Tests in `components/**/__tests__/` must use **relative** imports, never `__init__.py`.\n"
+    assert [rule.text for rule in rules_in(text, "AGENTS.md")] == [
+        "Tests in `components/**/__tests__/` must use relative imports, never `__init__.py`."
+    ]
