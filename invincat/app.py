@@ -110,6 +110,16 @@ class App:
             raise NoStore("there are no memories of yours yet", next_step="`invincat remember --scope user TEXT`")
         return found
 
+    def existing(self) -> list[Ledger]:
+        """The ledgers that have a store already, project first; none is no error."""
+        found = [self.project] if self.source is not None and self.project.tip() else []
+        return [*found, self.user] if self._user_store.is_dir() else found
+
+    @property
+    def state_dir(self) -> Path:
+        """Where conversations and their queue are kept: beside the project's store, else with the person's data."""
+        return self.repository.state_dir if self.source is not None else self.data_dir / "outside"
+
     def published(self) -> dict[str, str]:
         """Stores that remotes have published, as of the last fetch: tracking ref -> commit."""
         refs = self.project.store.refs("refs/remotes/")

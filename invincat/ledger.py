@@ -7,7 +7,7 @@ A proposal that a person must decide is the same chain on a ref of its own (ARCH
 import hashlib
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 from ulid import ULID
 
+from invincat.errors import UserError
 from invincat.governance.gate import Decision, Judgement, judge
 from invincat.governance.grounding import Grounds, NoGrounds
 from invincat.memory import frontmatter
@@ -22,13 +23,14 @@ from invincat.memory.change import Context, Step
 from invincat.memory.entry import Source, format_time
 from invincat.memory.lifecycle import describe_end
 from invincat.memory.proposal import Proposal
-from invincat.memory.refusal import Reason
+from invincat.memory.refusal import Reason, Refused
 from invincat.memory.register import SCORE_KEYS, TEXT_KEYS
 from invincat.memory.scope import Scope
 from invincat.memory.view import View
 from invincat.resources import template
-from invincat.store.base import MEMORY_REF, PROPOSALS, Draft, Store, StoreBusy
-from invincat.store.message import compose, compose_scores
+from invincat.store.base import MEMORY_REF, PROPOSALS, REJECTED, Commit, Draft, Store, StoreBusy
+from invincat.store.message import Message, compose, compose_scores, read
+from invincat.store.replay import replay
 from invincat.store.tree import ViewReader
 
 PATIENCE: Final = 10.0
@@ -140,8 +142,8 @@ class Ledger:
         held = None
         if judgement.decision is not Decision.REJECT and chains and base and not dry_run:
             held = f"{PROPOSALS}{_proposal_id(chains)}" if judgement.decision is Decision.HOLD else None
-            if held and self._store.tip(held):
-                judgement = replace(judgement, notes=(*judgement.notes, "it was proposed before and still waits"))
+            if held and (known := self._known_proposal(held)):
+                judgement = replace(judgement, notes=(*judgement.notes, known))
             else:
                 drafts = self._drafts(base, view, chains, proposal, judgement.reasons if held else ())
                 ids = self._store.write(base, drafts, self._store.author(), now)
@@ -151,6 +153,56 @@ class Ledger:
         if not dry_run:
             self._audit(proposal, outcome, now)
         return outcome
+
+    def accept(self, proposal: str) -> Outcome:
+        """A person's yes: the held commits are made again on the tip (RULES 3.3, ARCHITECTURE decision 8).
+
+        UserError for an unknown proposal; the verdict is `rejected` where what it changes has changed since.
+        """
+        ref = f"{PROPOSALS}{proposal}"
+        with self._store.exclusive(PATIENCE):
+            tip, held = self._store.tip(), self._store.tip(ref)
+            if held is None or tip is None:
+                raise UserError(f"no proposal {proposal} waits", next_step="see `invincat review list`")
+            chain = [commit for commit, _ in reversed(list(held_chain(self._store, held)))]
+            outcome = Outcome(verdict="noop", repository=self._store.location, scope=self._scope, before=tip, after=tip)
+            try:
+                drafts = replay(self._store, self._reader, chain, self._reader.view(tip))
+            except Refused as fault:
+                outcome = msgspec.structs.replace(outcome, verdict="rejected", reasons=(fault.reason(),))
+                drafts = []
+            now = self._clock()
+            if drafts:
+                ids = self._store.write(tip, drafts, self._store.author(), now)
+                if not self._store.swap(MEMORY_REF, tip, ids[-1]):
+                    raise StoreBusy("the memory ref moved meanwhile; nothing was written", next_step="accept it again")
+                done = tuple(map(_accepted, drafts, ids))
+                outcome = msgspec.structs.replace(outcome, verdict="committed", after=ids[-1], operations=done)
+            if outcome.verdict != "rejected":
+                self._store.swap(ref, held, None)
+            self._write_audit(now, "user", outcome)
+        return outcome
+
+    def reject(self, proposal: str, reason: str) -> None:
+        """A person's no: the proposal is kept apart, and not made again. UserError for an unknown one."""
+        ref = f"{PROPOSALS}{proposal}"
+        with self._store.exclusive(PATIENCE):
+            held = self._store.tip(ref)
+            if held is None:
+                raise UserError(f"no proposal {proposal} waits", next_step="see `invincat review list`")
+            kept = f"{REJECTED}{proposal}"
+            self._store.swap(kept, self._store.tip(kept), held)
+            self._store.swap(ref, held, None)
+            line = {"time": format_time(self._clock()), "proposal": proposal, "commit": held, "reason": reason}
+            self._store.append("rejected.jsonl", line)
+
+    def _known_proposal(self, ref: str) -> str | None:
+        """What became of the same proposal before."""
+        if self._store.tip(ref):
+            return "it was proposed before and still waits"
+        if self._store.tip(ref.replace(PROPOSALS, REJECTED)):
+            return "it was proposed before, and a person rejected it"
+        return None
 
     def _drafts(
         self,
@@ -223,8 +275,7 @@ class Ledger:
 
     def _audit(self, proposal: Proposal, outcome: Outcome, now: datetime) -> None:
         """Every verdict lands in the audit log; what was rejected is kept, unless it may hold a secret (RULES 4)."""
-        line = {"time": format_time(now), "actor": proposal.source.actor, **msgspec.to_builtins(outcome)}
-        self._store.append("audit.jsonl", line)
+        line = self._write_audit(now, proposal.source.actor, outcome)
         if outcome.verdict == "rejected" and not any("secret" in reason.rule for reason in outcome.reasons):
             kept: dict[str, Any] = {
                 "time": line["time"],
@@ -232,6 +283,27 @@ class Ledger:
                 "reasons": line["reasons"],
             }
             self._store.append("rejected.jsonl", kept)
+
+    def _write_audit(self, now: datetime, actor: str, outcome: Outcome) -> dict[str, Any]:
+        line = {"time": format_time(now), "actor": actor, **msgspec.to_builtins(outcome)}
+        self._store.append("audit.jsonl", line)
+        return line
+
+
+def held_chain(store: Store, tip: str) -> Iterator[tuple[Commit, Message]]:
+    """The commits of a proposal, the newest first: those that say why they are held."""
+    for commit in store.history(tip):
+        message = read(commit.message)
+        if message.held is None:
+            return
+        yield commit, message
+
+
+def _accepted(draft: Draft, commit: str) -> Done:
+    """One accepted commit; its subject tells what it did."""
+    message = read(draft.message)
+    verb, label = message.subject.partition(":")[0].split(" ")[:2]
+    return Done(op=verb, name=label.rpartition("/")[2], id=next(iter(message.memories), None), commit=commit)
 
 
 def _chains(steps: Sequence[Step]) -> list[list[Step]]:

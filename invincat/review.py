@@ -1,14 +1,14 @@
 """What waits for a person's decision: proposals that the gate held (ARCHITECTURE, decision 8)."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import msgspec
 
-from invincat.ledger import Ledger
+from invincat.errors import UserError
+from invincat.ledger import Ledger, Outcome, held_chain
 from invincat.memory.entry import format_time
 from invincat.memory.scope import Scope
-from invincat.store.base import PROPOSALS, Commit, Store
-from invincat.store.message import Message, read
+from invincat.store.base import PROPOSALS
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +27,7 @@ def waiting(ledger: Ledger) -> list[Waiting]:
     """The held proposals of one store, the oldest first."""
     found = []
     for ref, tip in ledger.store.refs(PROPOSALS).items():
-        chain = list(_chain(ledger.store, tip))
+        chain = list(held_chain(ledger.store, tip))
         if chain:
             newest, message = chain[0]
             found.append(
@@ -44,10 +44,23 @@ def waiting(ledger: Ledger) -> list[Waiting]:
     return sorted(found, key=lambda proposal: (proposal.since, proposal.id))
 
 
-def _chain(store: Store, tip: str) -> Iterator[tuple[Commit, Message]]:
-    """The commits of a proposal, the newest first: those that say why they are held."""
-    for commit in store.history(tip):
-        message = read(commit.message)
-        if message.held is None:
-            return
-        yield commit, message
+def find_waiting(ledgers: Sequence[Ledger], start: str) -> tuple[Ledger, Waiting]:
+    """The proposal whose id begins so, and whose store it is of; UserError when none or several do."""
+    found = [(ledger, one) for ledger in ledgers for one in waiting(ledger) if one.id.startswith(start.upper())]
+    if len(found) != 1:
+        what = "no waiting proposal begins with" if not found else "several waiting proposals begin with"
+        raise UserError(f"{what} {start}", next_step="see `invincat review list`")
+    return found[0]
+
+
+def accept(ledgers: Sequence[Ledger], start: str) -> Outcome:
+    """A person's yes to a held proposal."""
+    ledger, proposal = find_waiting(ledgers, start)
+    return ledger.accept(proposal.id)
+
+
+def reject(ledgers: Sequence[Ledger], start: str, reason: str) -> Waiting:
+    """A person's no, with the reason."""
+    ledger, proposal = find_waiting(ledgers, start)
+    ledger.reject(proposal.id, reason)
+    return proposal

@@ -90,6 +90,9 @@ def find(app: App, name: str, scope: Scope | None) -> tuple[Ledger, Record]:
 
 
 def propose(app: App, ledger: Ledger, *operations: dict[str, Any], dry_run: bool = False) -> Any:
-    """Submit a person's operations to a ledger."""
+    """Submit a person's operations to a ledger; the first one of a store says when a published one was fetched."""
+    if ledger.scope is Scope.PROJECT and ledger.tip() is None and (published := app.published()):
+        refs = ", ".join(ref.removeprefix("refs/remotes/") for ref in published)
+        click.echo(f"note: a published store was fetched ({refs}); this begins one of your own", err=True)
     proposal = Proposal(operations, ledger.scope, app.origin("user"))
     return ledger.submit(proposal, app.grounds(), dry_run=dry_run)

@@ -157,11 +157,13 @@ def _find_hidden(proposal: Proposal) -> tuple[list[Reason], list[str]]:
 def _check_batch(view: View, operations: list[Operation], proposal: Proposal) -> list[Reason]:
     """RULES 3.1 and 3.2: no memory twice; a model's batch is small."""
     reasons = []
-    named = [_named(view, operation) for operation in operations]
+    named: dict[str, list[int]] = {}
+    for number, operation in enumerate(operations):
+        for key in _named(view, operation):
+            named.setdefault(key, []).append(number)
     for number, operation in enumerate(operations):
         target = _key(view, target_of(operation))
-        users = [other for other, keys in enumerate(named) if target in keys]
-        if target is not None and len(users) > 1:
+        if target is not None and len(users := named[target]) > 1:
             which = " and ".join(f"{other} ({operation_name(operations[other])})" for other in users)
             message = f"{target_of(operation)} is named by operations {which}; a batch changes a memory once"
             reasons.append(Reason(rule="RULES 3.1", message=message, operation=number, field="id"))
@@ -172,9 +174,10 @@ def _check_batch(view: View, operations: list[Operation], proposal: Proposal) ->
     return reasons
 
 
-def _named(view: View, operation: Operation) -> set[str | None]:
+def _named(view: View, operation: Operation) -> set[str]:
     """The memories an operation names, by id where they exist."""
-    return {_key(view, target_of(operation)), _key(view, operation.by if isinstance(operation, Supersede) else None)}
+    references = (target_of(operation), operation.by if isinstance(operation, Supersede) else None)
+    return {key for reference in references if (key := _key(view, reference)) is not None}
 
 
 def _key(view: View, reference: str | None) -> str | None:

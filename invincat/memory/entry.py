@@ -196,7 +196,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
         for field in ("applies_to", "tags"):
             _check_labels(field, getattr(self, field))
         for pattern in self.applies_to:
-            if not is_inside(pattern):
+            if not is_inside(pattern.removesuffix("/")):
                 raise InvalidMemory("applies_to", f"{pattern!r} is not a pattern inside the repository")
         _check_body(self.body)
         self._check_standing()

@@ -54,9 +54,9 @@ def scan(front: str) -> tuple[dict[str, Node], tuple[Segment, ...]]:
         line = front.encode("utf-8", "surrogatepass")[: fault.position].count(b"\n") + 2
         raise MalformedFile(f"is not YAML: {fault.reason}", line) from None
     except yaml.MarkedYAMLError as fault:
-        # What was being scanned began where the fault is (a quote that nobody closed); a mapping began long before.
-        is_scanning = fault.context_mark and (fault.context or "").startswith("while scanning")
-        mark = fault.context_mark if is_scanning else fault.problem_mark
+        # A quote or bracket that nobody closed is found where the text ends; a block began long before its fault.
+        is_unclosed = (fault.context or "").startswith(("while scanning", "while parsing a flow"))
+        mark = (is_unclosed and fault.context_mark) or fault.problem_mark
         raise MalformedFile(f"is not YAML: {fault.problem}", mark.line + 2 if mark else 1) from None
     except (yaml.YAMLError, ValueError, RecursionError) as fault:
         raise MalformedFile(f"is not YAML: {fault}", 1) from None
@@ -108,7 +108,7 @@ class _Composer:
     def _value(self, event: yaml.Event, depth: int) -> Node:
         self._refuse_extras(event)
         if isinstance(event, yaml.ScalarEvent):
-            # A block scalar's mark lies behind the empty lines that follow; its text is indented, so no comment is text.
+            # A block scalar's end lies behind the empty lines that follow; its text is indented, so no comment is it.
             mark = event.start_mark if event.style in {"|", ">"} else event.end_mark
             self._stop = max(self._stop, mark.line + 1 if mark else 0)
             is_null = event.implicit[0] and event.value in {"", "null", "~", "Null", "NULL"}

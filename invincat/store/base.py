@@ -10,6 +10,8 @@ from invincat.errors import StoreError
 
 MEMORY_REF: Final = "refs/invincat/memory"
 PROPOSALS: Final = "refs/invincat/proposals/"
+# Where a rejected proposal is kept, so that it is not lost and not proposed again.
+REJECTED: Final = "refs/invincat/rejected/"
 
 FILE_MODE: Final = 0o100644
 FOLDER_MODE: Final = 0o040000

@@ -94,6 +94,11 @@ def read(text: str) -> Message:
     )
 
 
+def without_hold(text: str) -> str:
+    """The message of a held commit as it reads once a person accepted it."""
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("Invincat-Held: "))
+
+
 def _left(step: Step, before: Record | None) -> list[str]:
     """Titles that are believed no more."""
     if before is None or step.failure:
