@@ -1,6 +1,6 @@
 """Arbitrary valid memories, with everything that YAML and markdown make hard."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
@@ -22,7 +22,9 @@ _BODY_LINES = st.one_of(
     st.text(_LINE_CHARACTERS, max_size=30),
     st.sampled_from([*TRAPS, "", "---", "```", "    code", "> quote", "* item", "a  ", "\ttab", "+++", "\t", " "]),
 )
-_INSTANTS = st.datetimes(datetime(1, 1, 1), datetime(9998, 12, 31)).map(lambda t: t.replace(microsecond=0, tzinfo=UTC))
+_INSTANTS = st.integers(0, 315_500_000_000).map(
+    lambda seconds: datetime(1, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+)
 
 
 def lines(most: int) -> st.SearchStrategy[str]:
@@ -36,7 +38,9 @@ PATHS = st.sampled_from(["a", "src/a b.py", "docs/ä: ö.md", "x#L1", "tests/**"
 ULIDS = st.integers(0, (1 << 128) - 1).map(ulid)
 
 _PLACES = st.one_of(
-    st.builds(lambda path, first, more: f"{path}#L{first}-L{first + more}", PATHS, st.integers(1, 99), st.integers(0, 9)),
+    st.builds(
+        lambda path, first, more: f"{path}#L{first}-L{first + more}", PATHS, st.integers(1, 99), st.integers(0, 9)
+    ),
     st.builds(lambda path, line: f"{path}#L{line}", PATHS, st.integers(1, 99)),
     st.integers(0, 999).map(lambda number: f"turn:{number}"),
     st.sampled_from(["commit:3f2a9c4", "commit:1234567", "url:https://example.org/a?b=c#d"]),
@@ -60,7 +64,9 @@ SOURCES = st.builds(
 # Keys that this version does not know, as people write them.
 UNKNOWN = [
     Unknown("owner", "owner: team   # who\n"),
-    Unknown("review", "# a comment\n#  over two lines\nreview:\n  by: [ada, 'bob']\n  note: |\n    # no comment\n\n    x\n"),
+    Unknown(
+        "review", "# a comment\n#  over two lines\nreview:\n  by: [ada, 'bob']\n  note: |\n    # no comment\n\n    x\n"
+    ),
     Unknown("x-note", 'x-note: "quoted"\n\n'),
     Unknown("folded", "folded: >-\n  a\n  b\n"),
     Unknown("listed", "listed:\n- a\n- b: c\n"),

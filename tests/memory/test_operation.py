@@ -117,7 +117,9 @@ def test_illegal_values_are_refused_and_never_repaired(op: str, field: str) -> N
 def test_what_is_no_operation_is_refused(item: Any) -> None:
     """RULES 2: a closed table."""
     operations, reasons = decode([item], "user")
-    assert not operations and rules(reasons) == ["RULES 2"] and reasons[0].operation == 0
+    assert not operations
+    assert rules(reasons) == ["RULES 2"]
+    assert reasons[0].operation == 0
 
 
 def test_every_fault_of_a_batch_is_listed() -> None:
@@ -169,7 +171,8 @@ def test_models_get_the_same_table_without_what_is_for_people() -> None:
     assert set(shown) == {op for op, rule in MATRIX.items() if not rule.person}
     for op, variant in shown.items():
         assert set(variant["properties"]) == {"op", *MATRIX[op].needs, *MATRIX[op].may}
-        assert variant["required"] == ["op", *MATRIX[op].needs] and variant["additionalProperties"] is False
+        assert variant["required"] == ["op", *MATRIX[op].needs]
+        assert variant["additionalProperties"] is False
 
 
 _JSON = st.recursive(
@@ -183,7 +186,11 @@ _JSON = st.recursive(
 @given(
     st.lists(
         st.dictionaries(st.sampled_from(["op", *FIELDS]), _JSON, max_size=6)
-        | st.builds(lambda op, rest: {"op": op, **rest}, st.sampled_from(sorted(MATRIX)), st.dictionaries(st.sampled_from(sorted(FIELDS)), _JSON)),
+        | st.builds(
+            lambda op, rest: {"op": op, **rest},
+            st.sampled_from(sorted(MATRIX)),
+            st.dictionaries(st.sampled_from(sorted(FIELDS)), _JSON),
+        ),
         max_size=3,
     )
 )

@@ -1,0 +1,121 @@
+"""What `check` finds in a store, with file, line and rule."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from invincat.governance.check import check
+from invincat.memory.entry import Unknown, Verdict
+from invincat.memory.marker import marker_of
+from invincat.memory.scope import Scope
+from invincat.memory.view import Problem, Record, View, build, record_of
+from tests.memory.factories import NOW, create, ended, memory, record, run, ulid, view_of
+
+TOKEN = "ghp_" + "Zk3Qv8Lr2Tn5Wb7Xc9Yd4Mf6Hs1Jg0Pa3Ue8"
+
+
+def found(*records: Record, **how: Any) -> list[tuple[str, str]]:
+    """Rule and path of each finding."""
+    view = build(None, records, **how)
+    return [(finding.rule, finding.path) for finding in check(view, Scope.PROJECT, NOW)]
+
+
+def test_a_sound_store_has_no_finding() -> None:
+    """HOOKS_AND_REVIEW "check": after any operations of ours."""
+    view = view_of("a", "b", "c")
+    view = run(view, {"op": "supersede", "id": "a", "by": "b", "reason": "r"}).view
+    view = run(view, {"op": "archive", "id": "c", "reason": "r"}).view
+    view = run(view, create("Use nox.")).view
+    view = run(view, {"op": "delete", "id": "b", "reason": "r"}).view
+    assert check(view, Scope.PROJECT, NOW) == []
+
+
+def test_skipped_files_are_findings() -> None:
+    """ARCHITECTURE, decision 10: skip, report file and line."""
+    [finding] = check(View(problems=(Problem("memory/a/b.md", "is bad", 7, "FORMAT"),)), Scope.PROJECT, NOW)
+    assert (finding.rule, finding.path, finding.line, finding.message) == ("FORMAT", "memory/a/b.md", 7, "is bad")
+
+
+def test_a_memory_of_the_other_scope() -> None:
+    """RULES 7."""
+    assert found(record("a", scope=Scope.USER)) == [("RULES 7", "memory/testing/a.md")]
+
+
+def test_a_memory_in_the_wrong_folder() -> None:
+    """FORMAT `section`: the folder is its slug."""
+    assert found(replace(record("a"), path="memory/build/a.md")) == [("FORMAT section", "memory/build/a.md")]
+
+
+@pytest.mark.parametrize("key", ["created_at", "updated_at", "last_scored_at", "valid_from"])
+def test_a_time_in_the_future(key: str) -> None:
+    """RULES 6.2: `check` warns."""
+    assert found(record("a", **{key: NOW + timedelta(seconds=1)})) == [("RULES 6.2", "memory/testing/a.md")]
+    assert found(record("a", **{key: NOW})) == []
+
+
+def test_an_active_memory_with_a_bad_verdict() -> None:
+    """RULES 4 "Cleanup": active ones only."""
+    bad = record("a", verdict=Verdict.OUTDATED)
+    assert found(bad) == [("RULES 4 cleanup", "memory/testing/a.md")]
+    assert found(replace(bad, memory=ended(bad.memory))) == []
+
+
+def superseded(name: str, number: int, by: int) -> Record:
+    """A memory that another took the place of."""
+    stone = f"> Superseded by [x](../testing/x.md) ({ulid(by)}) on 2026-11-29: r"
+    made = ended(memory(id=ulid(number), title=name), superseded_by=ulid(by), tombstone=stone)
+    return record_of(made, f"memory/testing/{name}.md")
+
+
+def test_a_successor_that_never_was() -> None:
+    """RULES 1.4; RULES 6.3: a marker is enough."""
+    assert found(superseded("a", 1, 2)) == [("RULES 1.4", "memory/testing/a.md")]
+    assert found(superseded("a", 1, 2), markers=[marker_of(memory(id=ulid(2)), "r", NOW)]) == []
+
+
+def test_a_cycle_is_reported_for_each_of_its_members_and_no_other() -> None:
+    """RULES 1.8; the walk ends also for those that lead into it."""
+    ring = [superseded("a", 1, 2), superseded("b", 2, 3), superseded("c", 3, 1), superseded("d", 4, 1)]
+    assert found(*ring) == [("RULES 1.8", f"memory/testing/{name}.md") for name in "abc"]
+
+
+def test_secrets_hidden_characters_and_conflict_markers_have_their_line() -> None:
+    """RULES 4.3, 4.4, 6.8: never the value."""
+    body = f"one\ntoken {TOKEN}\nthree\n<<<<<<< ours\n=======\n>>>>>>> theirs\nbi\u202edi"
+    view = build(None, [record("a", body=body)])
+    findings = check(view, Scope.PROJECT, NOW)
+    start = 20
+    secret = [finding for finding in findings if "secret" in finding.rule]
+    assert [finding.line for finding in secret] == [start + 1]
+    assert [f.line for f in findings if f.rule == "RULES 6.8"] == [start + 3, start + 4, start + 5]
+    assert [f.line for f in findings if f.rule == "RULES 4 hidden"] == [start + 6]
+    assert TOKEN[4:20] not in repr(findings)
+
+
+def test_a_secret_in_a_key_that_we_do_not_know_is_found() -> None:
+    """RULES 4.3: comments of it, too."""
+    made = memory(unknown=(Unknown("owner", f"# {TOKEN}\nowner: me\n"),))
+    view = build(None, [record_of(made, "memory/testing/a.md")])
+    assert any("secret" in finding.rule for finding in check(view, Scope.PROJECT, NOW))
+
+
+def test_a_name_that_another_should_have() -> None:
+    """RULES 6.4: the least id has the name that several want."""
+    suffix = ulid(1)[-6:].lower()
+    rows = found(record("x", id=ulid(2), title="B"), record(f"x--{suffix}", id=ulid(1)))
+    assert rows == [("RULES 6.4", f"memory/testing/x--{suffix}.md"), ("RULES 6.4", "memory/testing/x.md")]
+
+
+def test_two_files_with_one_name_or_id() -> None:
+    """FORMAT "Tree": a name is unique in its store, whatever its section."""
+    twins = found(record("x", id=ulid(1)), record("x", id=ulid(2), title="B", section="Build"))
+    assert ("FORMAT name", "memory/build/x.md") in twins
+    assert ("FORMAT id", "memory/testing/y.md") in found(record("x"), record("y"))
+
+
+def test_findings_are_sorted_by_place() -> None:
+    """CLI `check`: the same store, the same report."""
+    rows = found(record("b", id=ulid(2), scope=Scope.USER), record("a", scope=Scope.USER, title="A"))
+    assert rows == sorted(rows, key=lambda row: row[1])
