@@ -13,17 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import platformdirs
-from ulid import ULID
 
-from invincat.context.briefing import Briefing, brief
 from invincat.errors import UserError
 from invincat.governance.grounding import Heard
 from invincat.ledger import Ledger
-from invincat.lookup import StoreCorpus
 from invincat.memory.entry import Source as Origin
 from invincat.memory.scope import Scope
-from invincat.recall.hit import Results, merge
-from invincat.recall.query import Query
 from invincat.store.git import GitStore
 from invincat.store.grounds import RepositoryGrounds
 from invincat.store.locate import NotARepository, Repository, create_bare, locate, locate_bare
@@ -31,8 +26,12 @@ from invincat.store.parsed import ParsedCache
 from invincat.store.source import Source
 from invincat.store.tree import ViewReader
 
+# Whoosh, stemmers and globs cost 0.15 s: only what searches or briefs pays for them (lazy imports below).
 if TYPE_CHECKING:
+    from invincat.context.briefing import Briefing
+    from invincat.recall.hit import Results
     from invincat.recall.index import Index
+    from invincat.recall.query import Query
 
 
 class NoStore(UserError):
@@ -46,7 +45,16 @@ def utc_now() -> datetime:
 
 def new_id() -> str:
     """A fresh ULID."""
+    from ulid import ULID  # noqa: PLC0415 - it costs 20 ms, and reading needs none
+
     return str(ULID())
+
+
+def id_from(digest: bytes) -> str:
+    """The ULID that these 16 bytes are."""
+    from ulid import ULID  # noqa: PLC0415 - as above
+
+    return str(ULID.from_bytes(digest))
 
 
 @dataclass
@@ -148,19 +156,24 @@ class App:
             return f"{place.relative_to(self.repository.root).as_posix()}{hash}{lines}"
         return path
 
-    def briefing(self, paths: list[str]) -> Briefing:
+    def briefing(self, paths: list[str]) -> "Briefing":
         """What would be injected now, with these files in play."""
+        from invincat.context.briefing import brief  # noqa: PLC0415 - see above
+
         return brief([(ledger.scope, ledger.view()) for ledger in self.readable()], paths)
 
-    def recall(self, query: Query, progress: Callable[[int, int], None] | None = None) -> Results:
+    def recall(self, query: "Query", progress: Callable[[int, int], None] | None = None) -> "Results":
         """Search what may be read; of two stores the better hits first."""
+        from invincat.lookup import StoreCorpus  # noqa: PLC0415 - see above
+        from invincat.recall.hit import merge  # noqa: PLC0415 - see above
+
         answers = [
             self._index(ledger).search(StoreCorpus(ledger), query, progress) for ledger in self.readable(query.scope)
         ]
         return merge(answers, query.limit)
 
     def _index(self, ledger: Ledger) -> "Index":
-        from invincat.recall.index import Index  # noqa: PLC0415 - Whoosh costs 0.1 s, and only searching needs it
+        from invincat.recall.index import Index  # noqa: PLC0415 - see above
 
         if ledger.scope not in self._indexes:
             folder = self._state_dirs[ledger.scope] / "index"
@@ -192,7 +205,7 @@ class App:
         store = GitStore(repository)
         self._state_dirs[scope] = repository.state_dir
         cache = ParsedCache(repository.state_dir / "parsed", self.installation)
-        return Ledger(store, ViewReader(store, cache), scope, utc_now, new_id)
+        return Ledger(store, ViewReader(store, cache), scope, utc_now, new_id, id_from)
 
     def _no_store_message(self) -> str:
         published = self.published()

@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from ulid import ULID
 
 from invincat.errors import UserError
 from invincat.governance.gate import Decision, Judgement, judge
@@ -78,12 +77,14 @@ class Ledger:
         scope: Scope,
         clock: Callable[[], datetime],
         new_id: Callable[[], str],
+        id_from: Callable[[bytes], str],
     ) -> None:
         self._store = store
         self._reader = reader
         self._scope = scope
         self._clock = clock
         self._new_id = new_id
+        self._id_from = id_from
 
     @property
     def store(self) -> Store:
@@ -141,7 +142,7 @@ class Ledger:
         ids: list[str] = []
         held = None
         if judgement.decision is not Decision.REJECT and chains and base and not dry_run:
-            held = f"{PROPOSALS}{_proposal_id(chains)}" if judgement.decision is Decision.HOLD else None
+            held = f"{PROPOSALS}{self._id_from(_digest(chains))}" if judgement.decision is Decision.HOLD else None
             if held and (known := self._known_proposal(held)):
                 judgement = replace(judgement, notes=(*judgement.notes, known))
             else:
@@ -225,9 +226,9 @@ class Ledger:
             for step in chain:
                 removes.update(step.removed)
                 for record in step.written:
-                    text = self._text(view, record.memory.id, texts)
+                    text = self._text(view, record.id, texts)
                     new = frontmatter.rewrite(text, record.memory) if text else frontmatter.render(record.memory)
-                    texts[record.memory.id] = new
+                    texts[record.id] = new
                     puts[record.path] = new.encode()
                 if step.marker:
                     puts[step.marker.path] = frontmatter.render_marker(step.marker).encode()
@@ -316,15 +317,14 @@ def _compose_one(chain: Sequence[Step], source: Source, held: str | None) -> str
     return compose(chain[0], source, held)
 
 
-def _proposal_id(chains: Sequence[Sequence[Step]]) -> str:
-    """An id that derives from what is proposed, so that the same proposal is made once (RULES 6.7)."""
+def _digest(chains: Sequence[Sequence[Step]]) -> bytes:
+    """16 bytes that derive from what is proposed, so that the same proposal is made once (RULES 6.7)."""
     parts = [
-        (step.op, step.before.memory.id if step.before else "", step.reason, _proposed(step))
+        (step.op, step.before.id if step.before else "", step.reason, _proposed(step))
         for chain in chains
         for step in chain
     ]
-    digest = hashlib.blake2b(msgspec.json.encode(parts), digest_size=16).digest()
-    return str(ULID.from_bytes(digest))
+    return hashlib.blake2b(msgspec.json.encode(parts), digest_size=16).digest()
 
 
 def _proposed(step: Step) -> dict[str, Any]:
@@ -332,7 +332,7 @@ def _proposed(step: Step) -> dict[str, Any]:
     said = step.successor or step.subject
     if said is None or step.op in {"archive", "delete", "restore"}:
         return {}
-    old = step.before.memory if step.before and step.before.memory.id == said.memory.id else None
+    old = step.before.memory if step.before and step.before.id == said.memory.id else None
     keys = (*(key for key in TEXT_KEYS if key != "source"), *SCORE_KEYS)
     values = {key: getattr(said.memory, key) for key in keys}
     return {key: value for key, value in values.items() if old is None or getattr(old, key) != value}
@@ -352,7 +352,7 @@ def _done(step: Step, commit: str | None) -> Done:
     return Done(
         op=step.op,
         name=step.subject.name if step.subject else None,
-        id=step.subject.memory.id if step.subject else None,
+        id=step.subject.id if step.subject else None,
         commit=commit,
         successor=step.successor.name if step.successor else None,
         renamed={path: record.path for path, record in step.renamed} or None,

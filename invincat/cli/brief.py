@@ -5,6 +5,8 @@ import click
 from invincat.cli.options import json_option
 from invincat.cli.output import app_of, print_json
 
+MAX_NAMED = 20
+
 
 @click.command("brief")
 @click.option("--path", "paths", multiple=True, metavar="P", help="A file in play; may be repeated.")
@@ -21,6 +23,7 @@ def command(context: click.Context, paths: tuple[str, ...], as_json: bool) -> No
         return
     click.echo(briefing.text, nl=False)
     if left_out:
-        click.echo(f"left out: {', '.join(left_out)}", err=True)
+        more = f" and {len(left_out) - MAX_NAMED} more" if len(left_out) > MAX_NAMED else ""
+        click.echo(f"left out: {', '.join(left_out[:MAX_NAMED])}{more}", err=True)
     elif not briefing.total:
         click.echo("nothing to tell: no active memory is hot or warm", err=True)

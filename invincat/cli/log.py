@@ -32,7 +32,7 @@ def command(
         ledger, id = app.readable(scope)[0], None
     else:
         ledger, record = find(app, name, scope)
-        id = record.memory.id
+        id = record.id
     commits = islice(_history(ledger, id), count)
     if jsonl:
         print_jsonl(_plain(commit, message) for commit, message in commits)

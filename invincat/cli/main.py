@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from keyword import iskeyword
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -59,14 +59,32 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.option("-C", "directory", metavar="DIR", type=click.Path(path_type=Path), help="Run as if started in DIR.")
 @click.option("--debug", is_flag=True, help="Show tracebacks.")
+@click.option("-p", "--print", "prompt", metavar="TEXT", help="Answer one prompt and exit; piped stdin is appended.")
+@click.option("--output-format", "form", type=click.Choice(["text", "json", "stream-json"]), default="text")
+@click.option("--model", metavar="NAME", help="The model; by default $OPENAI_MODEL.")
+@click.option("--max-turns", type=click.IntRange(1), default=50, help="At most so many requests to the model a turn.")
+@click.option("--max-tokens", type=click.IntRange(1), help="At most so many tokens a turn.")
+@click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the last conversation here.")
+@click.option("-r", "--resume", metavar="ID", help="Go on with a conversation.")
 @click.version_option(__version__, prog_name="invincat")
 @click.pass_context
-def program(context: click.Context, directory: Path | None, debug: bool) -> None:
-    """Governed, versioned memory for AI coding assistants, kept in your repository's own git."""
+def program(context: click.Context, /, directory: Path | None, debug: bool, **talk: Any) -> None:
+    """Governed, versioned memory for AI coding assistants, kept in your repository's own git.
+
+    Without a command: talk. Memory works without a model, too.
+    """
     context.obj = directory
+    if context.invoked_subcommand is None:
+        from invincat.cli.talk import converse  # noqa: PLC0415 - a sub-command's start must not pay for the assistant
+
+        raise click.exceptions.Exit(converse(context, **talk))
 
 
 def run(arguments: Sequence[str] | None = None) -> None:

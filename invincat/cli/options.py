@@ -79,7 +79,7 @@ def claim_fields(app: App, given: dict[str, Any]) -> dict[str, Any]:
 def find(app: App, name: str, scope: Scope | None) -> tuple[Ledger, Record]:
     """The memory that a person means: by name, by id, or by an unambiguous start of either."""
     found = [(ledger, record) for ledger in app.readable(scope) for record in ledger.view().matching(name)]
-    exact = [(ledger, record) for ledger, record in found if name in {record.name, record.memory.id}]
+    exact = [(ledger, record) for ledger, record in found if name in {record.name, record.id}]
     candidates = exact or found
     if not candidates:
         raise UserError(f"no memory is called {name!r}", next_step="see `invincat list --status all`")

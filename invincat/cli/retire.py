@@ -28,7 +28,7 @@ def one_field_command(op: str, summary: str, *options: Callable[[Any], Any]) -> 
         if len(ledgers) > 1:
             raise click.UsageError("the names are of both scopes; give --scope, or one scope at a time")
         fields = {key: str(given) if key == "tier" else given for key, given in value.items()}
-        operations = [{"op": op, "id": record.memory.id, "reason": reason, **fields} for _, record in found]
+        operations = [{"op": op, "id": record.id, "reason": reason, **fields} for _, record in found]
         finish(propose(app, found[0][0], *operations, dry_run=dry_run), as_json=as_json)
 
     decorators = (

@@ -36,7 +36,7 @@ def command(
         raise click.UsageError("give one of --by NAME and --content TEXT")
     app = app_of(context)
     ledger, record = find(app, old, scope)
-    operation: dict[str, Any] = {"op": "supersede", "id": record.memory.id, "reason": reason}
+    operation: dict[str, Any] = {"op": "supersede", "id": record.id, "reason": reason}
     operation |= claim_fields(app, {**given, "content": content})
     if by is not None:
         operation["by"] = find(app, by, ledger.scope)[1].memory.id

@@ -5,6 +5,7 @@ Text from memory is data: it stands inside a fence that no memory can close.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import pathspec
@@ -58,11 +59,12 @@ def brief(views: Sequence[tuple[Scope, View]], paths: Iterable[str] = (), given:
     sections: list[str] = []
     shown: list[Record] = []
     left_out: list[Record] = []
-    room = TOTAL_CHARACTERS
+    room = TOTAL_CHARACTERS - _FRAME
     for scope, view in sorted(views, key=lambda pair: order[pair[0]]):
         records = [record for record in view.active() if _is_briefed(record, already)]
-        selection = _select(sorted(records, key=lambda record: _rank(record, in_play)), min(room, SCOPE_CHARACTERS))
-        room -= sum(len(text) for _, text in selection.entries)
+        ranked = sorted(records, key=lambda record: _rank(record, in_play))
+        selection = _select(ranked, min(room, SCOPE_CHARACTERS) - len(_heading(scope)))
+        room -= sum(len(text) for _, text in selection.entries) + len(_heading(scope))
         shown += [record for record, _ in selection.entries]
         left_out += selection.left_out
         if records:
@@ -76,6 +78,8 @@ def _is_briefed(record: Record, given: frozenset[str]) -> bool:
     """Active memories that are not cold, except what the context has in full from its source already."""
     if record.memory.tier is Tier.COLD:
         return False
+    if not given:
+        return True
     files = _evidence_files(record)
     return not (files and all(path in given for path in files))
 
@@ -100,9 +104,12 @@ def covers(record: Record, paths: Sequence[str]) -> bool:
     files = _evidence_files(record)
     if any(path in files or any(file.startswith(f"{path}/") for file in files) for path in paths):
         return True
-    return bool(record.memory.applies_to) and any(
-        pathspec.GitIgnoreSpec.from_lines(record.memory.applies_to).match_files(paths)
-    )
+    return bool(record.memory.applies_to) and any(_globs(record.memory.applies_to).match_files(paths))
+
+
+@lru_cache(maxsize=1024)
+def _globs(patterns: tuple[str, ...]) -> pathspec.GitIgnoreSpec:
+    return pathspec.GitIgnoreSpec.from_lines(patterns)
 
 
 def _evidence_files(record: Record) -> set[str]:
@@ -117,8 +124,7 @@ def _select(ranked: Sequence[Record], room: int) -> _Selection:
     counts = dict.fromkeys(Tier, 0)
     for record in ranked:
         tier = record.memory.tier
-        text = _entry(record)
-        if counts[tier] < MOST[tier] and len(text) <= room:
+        if counts[tier] < MOST[tier] and len(text := _entry(record)) <= room:
             counts[tier] += 1
             room -= len(text)
             entries.append((record, text))
@@ -138,8 +144,12 @@ def _entry(record: Record) -> str:
     return f"- [{memory.kind}] {title}{about} · {record.name} · {origin}\n" + (f"  {shown}\n" if shown else "")
 
 
+def _heading(scope: Scope) -> str:
+    return f"## {_HEADINGS[scope]}\n"
+
+
 def _section(scope: Scope, selection: _Selection) -> str:
-    lines = [f"## {_HEADINGS[scope]}\n", *(text for _, text in selection.entries)]
+    lines = [_heading(scope), *(text for _, text in selection.entries)]
     if named := [record.name for record in selection.left_out if record.memory.kind is Kind.CONSTRAINT]:
         lines.append(f"Binding too, not shown here; read them with `invincat show NAME`: {', '.join(named)}\n")
     return "".join(lines)
@@ -153,3 +163,7 @@ def _told(sections: Sequence[str], shown: int, total: int) -> str:
         f"{inner}\n"
         f"{shown} of {total} memories shown. More: `invincat recall WORDS`, `invincat list`.\n"
     )
+
+
+# What stands around the sections, with room for counts of many digits and the lines between them.
+_FRAME: Final = len(_told((), 10**6, 10**6)) + 2

@@ -13,10 +13,14 @@ import msgspec
 
 from invincat.extraction.extractor import without_injected
 from invincat.governance.grounding import Heard
+from invincat.governance.redaction import redact
 from invincat.llm.message import Assistant, Message, System, ToolResult, User
 
 MAX_MESSAGE: Final = 6_000
 MAX_SLICE: Final = 24_000
+
+# Of what is clipped so much is redacted first on either side, so that no secret is cut in half and not known any more.
+_MARGIN: Final = 6_000
 
 
 class Cursor(msgspec.Struct, frozen=True):
@@ -60,6 +64,13 @@ def lines_of(messages: Sequence[Message], start: int = 0) -> list[Line]:
     return found
 
 
+def turn_begin(messages: Sequence[Message], index: int) -> int:
+    """The index of the person's words to which the message at `index` belongs; 0 when there are none before it."""
+    while index and not (isinstance(message := messages[index], User) and without_injected(message.text).strip()):
+        index -= 1
+    return index
+
+
 def parts(lines: Sequence[Line]) -> list[list[Line]]:
     """The lines in order, in parts of at most `MAX_SLICE` characters (RULES 5.3)."""
     found: list[list[Line]] = []
@@ -88,8 +99,12 @@ def _heard(message: Message, tools: dict[str, str]) -> Heard | None:
 
 
 def _clipped(text: str) -> str:
-    """Head and tail of what is too long."""
+    """Head and tail of what is too long, without its secrets."""
     if len(text) <= MAX_MESSAGE:
         return text
     half = MAX_MESSAGE // 2
-    return f"{text[:half]}\n[... {len(text) - 2 * half} characters left out ...]\n{text[-half:]}"
+    if len(text) <= 2 * (half + _MARGIN):
+        head = tail = redact(text)
+    else:
+        head, tail = redact(text[: half + _MARGIN]), redact(text[-half - _MARGIN :])
+    return f"{head[:half]}\n[... {len(text) - 2 * half} characters left out ...]\n{tail[-half:]}"

@@ -50,7 +50,7 @@ def plan_import(view: View, path: str, rules: Sequence[Rule], blob: str) -> Impo
             kept.add(known.memory.id)
         else:
             fresh.append(rule)
-    gone = {record.memory.id: record for record in file.active if record.memory.id not in kept}
+    gone = {record.id: record for record in file.active if record.id not in kept}
     reverted: dict[str, Rule] = {}
     wanted: list[Rule] = []
     for rule in fresh:
@@ -78,10 +78,10 @@ class _File:
     def __init__(self, view: View, path: str) -> None:
         self._view = view
         mine = [(record, key) for record in view if (key := _key_of(record, path))]
-        self.active = [record for record, _ in mine if record.memory.is_active]
-        self._by_key = {key: record for record, key in mine if record.memory.is_active}
+        self.active = [record for record, _ in mine if record.is_active]
+        self._by_key = {key: record for record, key in mine if record.is_active}
         self._by_content = {record.fingerprint: record for record in self.active}
-        self._keys = {record.memory.id: key for record, key in mine}
+        self._keys = {record.id: key for record, key in mine}
 
     def holding(self, rule: Rule) -> Record | None:
         """The active memory that already says this."""
@@ -98,20 +98,19 @@ class _File:
         return [
             record
             for record in self._view
-            if not record.memory.is_active
-            and (record.fingerprint == content or self._keys.get(record.memory.id) == key)
+            if not record.is_active and (record.fingerprint == content or self._keys.get(record.id) == key)
         ]
 
     def heir(self, record: Record) -> str | None:
         """The id of the active memory at the end of what superseded it."""
         seen: set[str] = set()
-        while not record.memory.is_active:
+        while not record.is_active:
             following = self._view.records.get(record.memory.superseded_by or "")
             if following is None or following.memory.id in seen:
                 return None
             seen.add(following.memory.id)
             record = following
-        return record.memory.id
+        return record.id
 
 
 def _distinct(rules: Iterable[Rule]) -> list[Rule]:
@@ -177,7 +176,7 @@ def _supersede(old: str, path: str, rule: Rule, blob: str) -> Operation:
 
 
 def _archive(record: Record, path: str) -> Operation:
-    return {"op": "archive", "id": record.memory.id, "reason": f"{_name(path)} no longer says so"}
+    return {"op": "archive", "id": record.id, "reason": f"{_name(path)} no longer says so"}
 
 
 def _content(path: str, rule: Rule, blob: str) -> Operation:

@@ -56,16 +56,16 @@ def _record_faults(record: Record, scope: Scope, now: datetime) -> Iterator[tupl
 
 def _edge_faults(view: View, record: Record) -> Iterator[tuple[str, str]]:
     """Dangling and cyclic supersession (RULES 1.8)."""
-    seen = {record.memory.id}
+    seen = {record.id}
     following = record.memory.superseded_by
     if following and following not in view.records and following not in view.markers:
         yield "RULES 1.4", f"is superseded by {following}, which does not exist"
     while following and (successor := view.records.get(following)):
-        if successor.memory.id == record.memory.id:
+        if successor.id == record.id:
             yield "RULES 1.8", "is superseded, in the end, by itself"
-        if successor.memory.id in seen:
+        if successor.id in seen:
             return
-        seen.add(successor.memory.id)
+        seen.add(successor.id)
         following = successor.memory.superseded_by
 
 

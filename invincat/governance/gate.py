@@ -130,7 +130,7 @@ def _find_secrets_in_files(steps: list[Step]) -> list[Reason]:
         Reason(rule=finding.rule, message="looks like a secret; say where it is kept instead", field="file")
         for step in steps
         for record in step.written
-        if step.before is None or record.memory.id != step.before.memory.id or step.op == "update"
+        if step.before is None or record.id != step.before.id or step.op == "update"
         for finding in secrets.scan(render(record.memory))
     ]
     return list(dict.fromkeys(found))
@@ -182,12 +182,10 @@ def _named(view: View, operation: Operation) -> set[str]:
 
 def _key(view: View, reference: str | None) -> str | None:
     record = view.find(reference) if reference else None
-    return record.memory.id if record else reference
+    return record.id if record else reference
 
 
-def _check_retired(
-    view: View, after: View, steps: list[Step], proposal: Proposal
-) -> tuple[list[Reason], list[Reason]]:
+def _check_retired(view: View, after: View, steps: list[Step], proposal: Proposal) -> tuple[list[Reason], list[Reason]]:
     """RULES 3.2: what rejects a batch that retires too much, and what makes a person decide."""
     if is_person(proposal.source.actor):
         return [], []
@@ -261,9 +259,7 @@ def _with_evidence(operation: Operation, grounded: Grounded) -> Operation:
 # --- the steps ---
 
 
-def _apply_all(
-    view: View, operations: list[Operation], context: Context
-) -> tuple[list[Step], View, list[Reason]]:
+def _apply_all(view: View, operations: list[Operation], context: Context) -> tuple[list[Step], View, list[Reason]]:
     """The steps, by operation, and the view after them; or all reasons why they cannot be.
 
     Each operation is tried on what stood before it. Those that only score come last, as their commit does, and so
@@ -284,4 +280,4 @@ def _apply_all(
 
 def _pinned(view: View, operation: Operation) -> Operation:
     record = view.find(operation.id) if isinstance(operation, Rescore | Retier) else None
-    return replace(operation, id=record.memory.id) if record else operation
+    return replace(operation, id=record.id) if record else operation

@@ -23,9 +23,7 @@ class Finding(NamedTuple):
 
 
 # Flat, because asking 200 times whether a word stands in a text is most of what scanning a clean text costs.
-_HINTED = [
-    (hint, at, bool(shape.pattern.flags & re.IGNORECASE)) for at, shape in enumerate(SHAPES) for hint in shape.hints
-]
+_HINTED = [(hint, at, shape.folds) for at, shape in enumerate(SHAPES) for hint in shape.hints]
 _HINTS: Final = tuple((hint, at) for hint, at, folds in _HINTED if not folds)
 _LOWER_HINTS: Final = tuple((hint, at) for hint, at, folds in _HINTED if folds)
 
@@ -82,8 +80,9 @@ def _matches(text: str, *, joined: bool) -> Iterator[tuple[str, int, int]]:
         shape = SHAPES[at]
         if joined and not shape.joins:
             continue
-        group = "value" if "value" in shape.pattern.groupindex else 0
-        for match in shape.pattern.finditer(text):
+        pattern = shape.pattern
+        group = "value" if "value" in pattern.groupindex else 0
+        for match in pattern.finditer(text):
             if match[group] not in ALLOWED and shape.judge(match):
                 yield shape.rule, match.start(group), match.end(group)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Final, NamedTuple
 
 
@@ -14,9 +15,24 @@ class Shape(NamedTuple):
 
     rule: str
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    source: str
     judge: Callable[[re.Match[str]], bool]
     joins: bool = True
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The compiled pattern; most are never asked for, and compiling all of them would cost every start."""
+        return _compiled(self.source)
+
+    @property
+    def folds(self) -> bool:
+        """Whether upper and lower case are the same to it."""
+        return self.source.startswith("(?i)")
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source)
 
 
 # --- what is no secret ------------------------------------------------------------------------------------------
@@ -196,7 +212,7 @@ class Prefix(NamedTuple):
         start = "|".join(map(re.escape, hints))
         # Nothing follows the open-ended body, so every match consumes what it has read: linear time.
         pattern = rf"{_LEFT[self.left]}(?:{start})(?P<body>(?a:[{self.body}]{{{self.least},}}))"
-        return Shape(f"secret:{self.rule}", hints, re.compile(pattern), _token)
+        return Shape(f"secret:{self.rule}", hints, pattern, _token)
 
 
 PREFIXES: Final = (
@@ -314,7 +330,7 @@ _FOLD = r"(?:\\[nrt]|[\s\"'`+>#|,\\]){0,40}+"
 
 
 def _shape(rule: str, hints: str, pattern: str, judge: Callable[[re.Match[str]], bool], *, joins: bool = True) -> Shape:
-    return Shape(f"secret:{rule}", tuple(hints.split()), re.compile(pattern), judge, joins)
+    return Shape(f"secret:{rule}", tuple(hints.split()), pattern, judge, joins)
 
 
 ODD_SHAPES: Final = (

@@ -191,7 +191,7 @@ def _rewrite(view: View, old: Record, changes: dict[str, Any], op: str, reason: 
         return Step("noop", view, subject=old, note=f"{old.name} is so already")
     record = record_of(memory, old.path)
     twin = view.equal_to(record.fingerprint)
-    if twin and twin.memory.id != memory.id and record.fingerprint != old.fingerprint and memory.is_active:
+    if twin and twin.id != memory.id and record.fingerprint != old.fingerprint and memory.is_active:
         raise Refused("RULES 4", f"{twin.name} already says this; supersede by it or archive one", field="content")
     return Step(op, view.put(record), subject=record, before=old, reason=reason, written=(record,))
 
@@ -274,7 +274,7 @@ def _restore(view: View, operation: Restore, context: Context) -> Step:
     old = _target(view, operation.id)
     record = record_of(lifecycle.restore(old), old.path)
     twin = view.equal_to(record.fingerprint)
-    if twin and twin.memory.id != record.memory.id:
+    if twin and twin.id != record.id:
         raise Refused("RULES 4", f"{twin.name} already says this; archive it first", field="id")
     return Step("restore", view.put(record), subject=record, before=old, reason=operation.reason, written=(record,))
 
@@ -299,14 +299,14 @@ def _settle_names(before: View, step: Step) -> Step:
     moved = step.view.misnamed({wanted for name in touched if (wanted := wanted_name(name))})
     if not moved:
         return step
-    renamed = tuple((step.view.records[record.memory.id].path, record) for record in moved)
-    written = {record.memory.id: record for record in (*step.written, *moved)}
-    old_paths = (old.path for record in moved if (old := before.records.get(record.memory.id)))
+    renamed = tuple((step.view.records[record.id].path, record) for record in moved)
+    written = {record.id: record for record in (*step.written, *moved)}
+    old_paths = (old.path for record in moved if (old := before.records.get(record.id)))
     return replace(
         step,
         view=step.view.put(*moved),
-        subject=written.get(step.subject.memory.id, step.subject) if step.subject else None,
-        successor=written.get(step.successor.memory.id, step.successor) if step.successor else None,
+        subject=written.get(step.subject.id, step.subject) if step.subject else None,
+        successor=written.get(step.successor.id, step.successor) if step.successor else None,
         written=tuple(written.values()),
         removed=(*step.removed, *old_paths),
         renamed=renamed,

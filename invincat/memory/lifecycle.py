@@ -13,7 +13,7 @@ GUARDS = "RULES 1.4"
 
 def supersede(view: View, old: Record, successor: Record | None, reason: str, now: datetime) -> Memory:
     """`old` as it is once `successor` has taken its place; Refused by the guards of RULES 1.4, in their order."""
-    if successor is not None and successor.memory.id == old.memory.id:
+    if successor is not None and successor.id == old.id:
         raise Refused(GUARDS, f"{old.name} cannot supersede itself; use update to reword it", field="by")
     _refuse_ended(view, old)
     if successor is None:
@@ -22,11 +22,11 @@ def supersede(view: View, old: Record, successor: Record | None, reason: str, no
         state = describe_end(view, successor)
         raise Refused(GUARDS, f"the successor {successor.name} is itself {state}; name an active one", field="by")
     ended = max(now, successor.memory.valid_from, old.memory.valid_from)
-    link = f"[{successor.name}](../{successor.label}.md) ({successor.memory.id})"
+    link = f"[{successor.name}](../{successor.label}.md) ({successor.id})"
     return replace(
         _leaving_cycle(old.memory),
         invalid_at=ended,
-        superseded_by=successor.memory.id,
+        superseded_by=successor.id,
         tombstone=f"> Superseded by {link} on {ended:%Y-%m-%d}: {reason}",
     )
 

@@ -1,6 +1,6 @@
 """The immutable set of memories at one commit of a store."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -11,13 +11,32 @@ from invincat.memory.marker import Marker
 from invincat.memory.naming import memory_path, settle, wanted_name
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory with the file it stands in: `path` in the tree, `blob` its object id (empty before it is written)."""
+class Record(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A memory with the file it stands in: `path` in the tree, `blob` its object id (empty before it is written).
 
-    memory: Memory
+    What every view needs of it is at hand; the memory itself may be read when somebody first asks (`held`).
+    """
+
+    id: str
     path: str
     blob: str
     fingerprint: str
+    is_active: bool
+    held: Memory | Callable[[str], Memory]
+
+    @property
+    def memory(self) -> Memory:
+        """The memory, read now if it was not."""
+        return self.held if isinstance(self.held, Memory) else self.held(self.blob)
+
+    def __eq__(self, other: object) -> bool:
+        """The blob says what the memory is; before there is one, the memory itself does."""
+        if not isinstance(other, Record) or (self.path, self.blob, self.id) != (other.path, other.blob, other.id):
+            return False
+        return bool(self.blob) or self.memory == other.memory
+
+    def __hash__(self) -> int:
+        return hash((self.path, self.blob, self.id))
 
     @property
     def name(self) -> str:
@@ -32,12 +51,13 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 def file_name(path: str) -> str:
     """The name in a path: its last part without `.md`."""
-    return path.rpartition("/")[2].removesuffix(".md")
+    return path[path.rfind("/") + 1 :].removesuffix(".md")
 
 
 def record_of(memory: Memory, path: str, blob: str = "") -> Record:
     """A record with the fingerprint of the memory's content."""
-    return Record(memory=memory, path=path, blob=blob, fingerprint=fingerprint(memory.title, memory.body))
+    mark = fingerprint(memory.title, memory.body)
+    return Record(id=memory.id, path=path, blob=blob, fingerprint=mark, is_active=memory.is_active, held=memory)
 
 
 @dataclass(frozen=True)
@@ -86,7 +106,7 @@ class View:
 
     def active(self) -> list[Record]:
         """Those that hold now (RULES 1.1)."""
-        return [record for record in self if record.memory.is_active]
+        return [record for record in self if record.is_active]
 
     def equal_to(self, content: str) -> Record | None:
         """The active memory with this fingerprint, of several the oldest."""
@@ -96,7 +116,7 @@ class View:
         """A view in which these records stand, each in place of the one with its id."""
         stored, names, wanted, content = dict(self.records), dict(self.names), dict(self.wanted), dict(self.content)
         for record in records:
-            id = record.memory.id
+            id = record.id
             if old := stored.get(id):
                 _forget(old, names, wanted, content)
             stored[id] = record
@@ -109,6 +129,23 @@ class View:
         _forget(stored.pop(id), names, wanted, content)
         markers = {**self.markers, id: marker}
         return replace(self, commit=None, records=stored, names=names, wanted=wanted, content=content, markers=markers)
+
+    def moved(
+        self, commit: str, gone: Iterable[Record], came: Iterable[Record], markers: Iterable[Marker]
+    ) -> "View | None":
+        """The view at another commit, told by what differs; None where two files share an id or a name, or are bad."""
+        if self.problems:
+            return None
+        stored, names, wanted, content = dict(self.records), dict(self.names), dict(self.wanted), dict(self.content)
+        for record in gone:
+            del stored[record.id]
+            _forget(record, names, wanted, content)
+        for record in came:
+            if record.id in stored or record.name in names:
+                return None
+            stored[record.id] = record
+            _learn(record, names, wanted, content)
+        return View(commit, stored, names, wanted, content, {marker.id: marker for marker in markers})
 
     def misnamed(self, wanted: Iterable[str]) -> list[Record]:
         """Records, with the path they should have, of those that want these names and stand elsewhere (RULES 6.4)."""
@@ -133,10 +170,10 @@ def build(
     wanted: dict[str, tuple[str, ...]] = {}
     content: dict[str, tuple[str, ...]] = {}
     for record in records:
-        if twin := stored.get(record.memory.id):
+        if twin := stored.get(record.id):
             found.append(Problem(record.path, f"has the id of {twin.path}", rule="FORMAT id"))
             continue
-        stored[record.memory.id] = record
+        stored[record.id] = record
         if other := names.get(record.name):
             found.append(Problem(record.path, f"has the name of {stored[other].path}", rule="FORMAT name"))
         _learn(record, names, wanted, content)
@@ -156,28 +193,29 @@ _Ids = dict[str, tuple[str, ...]]
 
 
 def _learn(record: Record, names: dict[str, str], wanted: _Ids, content: _Ids) -> None:
-    id = record.memory.id
-    names.setdefault(record.name, id)
-    want = wanted_name(record.name)
+    id, name = record.id, record.name
+    names.setdefault(name, id)
+    want = wanted_name(name)
     if want is not None:
         _enter(wanted, want, id)
-    if record.memory.is_active:
+    if record.is_active:
         _enter(content, record.fingerprint, id)
 
 
 def _forget(record: Record, names: dict[str, str], wanted: _Ids, content: _Ids) -> None:
-    id = record.memory.id
+    id = record.id
     if names.get(record.name) == id:
         del names[record.name]
     want = wanted_name(record.name)
     if want is not None:
         _strike(wanted, want, id)
-    if record.memory.is_active:
+    if record.is_active:
         _strike(content, record.fingerprint, id)
 
 
 def _enter(index: _Ids, key: str, id: str) -> None:
-    index[key] = tuple(sorted((*index.get(key, ()), id)))
+    others = index.get(key)
+    index[key] = tuple(sorted((*others, id))) if others else (id,)
 
 
 def _strike(index: _Ids, key: str, id: str) -> None:

@@ -119,19 +119,12 @@ class _Composer:
             items: list[Node] = []
             while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
                 items.append(self._value(item, depth + 1))
-            self._close(item)
             return items
         inner: dict[str, Node] = {}
         while not isinstance(item := next(self._events), yaml.MappingEndEvent):
             key = self._key(item, inner)
             inner[key] = self._value(next(self._events), depth + 1)
-        self._close(item)
         return inner
-
-    def _close(self, event: yaml.Event) -> None:
-        """A flow collection reaches to its bracket; the mark of a block's end is that of what comes next."""
-        if event.end_mark and event.start_mark and event.end_mark.index > event.start_mark.index:
-            self._stop = max(self._stop, event.end_mark.line + 1)
 
     def _key(self, event: yaml.Event, mapping: Mapping[str, Node]) -> str:
         self._refuse_extras(event)

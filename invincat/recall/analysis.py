@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-import snowballstemmer  # type: ignore[import-untyped]
+import Stemmer
 
 from invincat.recall.words import CJK_FUNCTION_WORDS, CJK_PARTICLES, FUNCTION_WORDS
 
@@ -28,7 +28,7 @@ _APOSTROPHE: Final = str.maketrans("\u2019", "'")
 # Accents only: the marks that change a kana or a vowel of an Indic script stand elsewhere.
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 
-_STEMMER: Final = snowballstemmer.stemmer("english")
+_STEMMER: Final = Stemmer.Stemmer("english")
 
 
 class Chunk(NamedTuple):

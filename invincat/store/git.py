@@ -13,7 +13,7 @@ from typing import Any, Final, Self, TypeVar
 
 from dulwich.errors import ChecksumMismatch, ObjectFormatException
 from dulwich.file import FileLocked
-from dulwich.objects import Blob, ObjectID, ShaFile, Tree, valid_hexsha
+from dulwich.objects import Blob, ObjectID, ShaFile, Tree, parse_tree, valid_hexsha
 from dulwich.objects import Commit as GitCommit
 from dulwich.refs import Ref, check_ref_format
 from dulwich.repo import InvalidWorktreeConfiguration, Repo, UnsupportedExtension, UnsupportedVersion
@@ -44,6 +44,8 @@ _ROOT_TIME: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 # Seconds between two tries for a lock.
 _POLL: Final = 0.005
+# Listings of trees kept in memory: of all sections of a usual store.
+_TREES_KEPT: Final = 128
 
 # How often an object is written that a gc or a stale lock gets in the way of.
 _TRIES: Final = 5
@@ -76,7 +78,9 @@ class GitStore:
         self._format = self._repo.object_format
         self._state = StateDir(repository.state_dir)
         self._lock = self._state.lock()
+        self._objects.loose_compression_level = 1  # as git does; dulwich's own default takes twice the time
         self._author: Signature | None = None
+        self._trees: dict[str, tuple[TreeEntry, ...]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -154,10 +158,17 @@ class GitStore:
 
     def list_tree(self, tree: str) -> tuple[TreeEntry, ...]:
         """`Store.list_tree`."""
-        return tuple(
-            TreeEntry(path.decode("utf-8", "surrogateescape"), mode, sha.decode())
-            for path, mode, sha in self._read(tree, Tree).iteritems()
-        )
+        if (known := self._trees.get(tree)) is None:
+            known = tuple(
+                [
+                    TreeEntry(path.decode("utf-8", "surrogateescape"), mode, sha.decode())
+                    for path, mode, sha in self._tree_lines(tree)
+                ]
+            )
+            self._trees[tree] = known
+            if len(self._trees) > _TREES_KEPT:
+                del self._trees[next(iter(self._trees))]
+        return known
 
     def read_blob(self, id: str) -> bytes:
         """`Store.read_blob`."""
@@ -165,6 +176,16 @@ class GitStore:
         if kind != Blob.type_num:
             raise ObjectMissing("is no blob", where=id)
         return data
+
+    def _tree_lines(self, tree: str) -> list[tuple[bytes, int, bytes]]:
+        """The entries as they are stored, which is git's order; dulwich's own Tree would sort them again."""
+        kind, data = self._raw(tree)
+        if kind != Tree.type_num:
+            raise ObjectMissing("is no tree", where=tree)
+        try:
+            return list(parse_tree(data, self._format.oid_length))
+        except _UNREADABLE as fault:
+            raise ObjectMissing(f"cannot be read: {fault}", where=tree) from None
 
     def _read(self, id: str, kind: type[_Kind]) -> _Kind:
         number, data = self._raw(id)
@@ -290,7 +311,7 @@ class GitStore:
             raise InternalError("a write outside of `exclusive`")
 
     def _entries(self, tree: str) -> Entries:
-        return {path: (mode, sha.decode()) for path, mode, sha in self._read(tree, Tree).iteritems()}
+        return {path: (mode, sha.decode()) for path, mode, sha in self._tree_lines(tree)}
 
     def _add(self, item: ShaFile) -> str:
         id = item.get_id(self._format).decode()

@@ -43,8 +43,8 @@ def compose(step: Step, source: Source, held: str | None = None) -> str:
     lines += [f"! {path} is now {record.label}" for path, record in step.renamed]
     trailers = [
         ("Invincat-Op", step.op),
-        ("Invincat-Memory", subject.memory.id),
-        ("Invincat-Successor", successor.memory.id if successor else None),
+        ("Invincat-Memory", subject.id),
+        ("Invincat-Successor", successor.id if successor else None),
         *_origin(source),
         *(("Invincat-Source", item.at) for item in (said or subject).memory.source.evidence),
         ("Invincat-Reason", one_line(step.reason) if step.reason else None),
@@ -62,7 +62,7 @@ def compose_scores(steps: Sequence[Step], source: Source, held: str | None = Non
     lines += [f"* {record.label}: {record.memory.score} {record.memory.tier}" for record in subjects]
     trailers = [
         ("Invincat-Op", "score"),
-        *(("Invincat-Memory", record.memory.id) for record in subjects),
+        *(("Invincat-Memory", record.id) for record in subjects),
         *_origin(source),
         *(("Invincat-Reason", one_line(reason)) for reason in dict.fromkeys(step.reason for step in steps) if reason),
         ("Invincat-Held", one_line(held) if held else None),

@@ -9,14 +9,19 @@ from typing import Final
 import msgspec
 
 from invincat.memory.entry import InvalidMemory, Memory
-from invincat.store.tree import Decoded
+from invincat.store.tree import Decoded, Row
 
 # Raise it when Memory changes its fields: entries of another shape are never read.
-VERSION: Final = 1
+VERSION: Final = 2
 _CHUNK: Final = 500
+_TABLES: Final = (
+    "entry (blob text primary key, fingerprint text, memory blob)",
+    "section (folder text primary key, tree text, rows blob)",
+)
 
 _encode = msgspec.msgpack.Encoder().encode
 _decoder = msgspec.msgpack.Decoder(Memory)
+_rows = msgspec.msgpack.Decoder(list[Row])
 
 
 class ParsedCache:
@@ -46,15 +51,39 @@ class ParsedCache:
         self._known |= entries
         rows = [(blob, entry.fingerprint, _encode(entry.memory)) for blob, entry in entries.items()]
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with contextlib.closing(self._connect()) as database, database:
-                database.execute(
-                    "create table if not exists entry (blob text primary key, fingerprint text, memory blob)"
-                )
-                database.executemany("insert or ignore into entry values (?, ?, ?)", rows)
-            self._path.chmod(0o600)
+            self._write("insert or ignore into entry values (?, ?, ?)", rows)
         except (sqlite3.Error, OSError):
             self._drop()
+
+    def section(self, folder: str) -> tuple[str, list[Row]] | None:
+        """The rows of a section, and the tree id of its folder then."""
+        if not self._path.exists():
+            return None
+        try:
+            with contextlib.closing(self._connect()) as database:
+                found = database.execute("select tree, rows from section where folder = ?", [folder]).fetchone()
+            return (found[0], _rows.decode(found[1])) if found else None
+        except (sqlite3.Error, msgspec.DecodeError):
+            self._drop()
+            return None
+
+    def save_section(self, folder: str, tree: str, rows: Sequence[Row]) -> None:
+        """Remember the rows of a section."""
+        try:
+            self._write("insert or replace into section values (?, ?, ?)", [(folder, tree, _encode(list(rows)))])
+        except (sqlite3.Error, OSError):
+            self._drop()
+
+    def _write(self, statement: str, rows: Sequence[tuple[str, str, bytes]]) -> None:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        is_new = not self._path.exists()
+        with contextlib.closing(self._connect()) as database, database:
+            database.execute("pragma synchronous = off")  # what a power loss takes is parsed again
+            if is_new:
+                self._path.chmod(0o600)
+            for table in _TABLES:
+                database.execute(f"create table if not exists {table}")
+            database.executemany(statement, rows)
 
     def _read(self, blobs: Sequence[str]) -> dict[str, Decoded]:
         found: dict[str, Decoded] = {}

@@ -26,7 +26,7 @@ def replay(store: Store, reader: ViewReader, chain: Sequence[Commit], view: View
         puts: dict[str, bytes] = {}
         removes: set[str] = set()
         for record in (record for id, record in after.records.items() if _differs(before.records.get(id), record)):
-            old = before.records.get(record.memory.id)
+            old = before.records.get(record.id)
             if old is None and view.equal_to(record.fingerprint):
                 continue
             placed = record_of(
@@ -51,7 +51,7 @@ def _differs(old: Record | None, new: Record) -> bool:
 
 def _unchanged(view: View, old: Record) -> Record:
     """The memory as it is now, which must be what the proposal saw."""
-    now = view.records.get(old.memory.id)
+    now = view.records.get(old.id)
     if now is None:
         raise Refused(RULE, f"{old.name} was deleted since it was proposed; reject the proposal")
     if now.blob != old.blob:
@@ -63,5 +63,5 @@ def _unchanged(view: View, old: Record) -> Record:
 def _free_path(view: View, record: Record) -> str:
     """Where a new memory goes: under the name it wants, or that name with its suffix (RULES 6.4)."""
     wanted = wanted_name(record.name) or record.name
-    ids = (*view.wanted.get(wanted, ()), record.memory.id)
-    return memory_path(record.memory.section, settle(wanted, ids, view.blocked)[record.memory.id])
+    ids = (*view.wanted.get(wanted, ()), record.id)
+    return memory_path(record.memory.section, settle(wanted, ids, view.blocked)[record.id])

@@ -4,7 +4,7 @@ Reading is tolerant: what is no memory is skipped, reported and left as it is (F
 not read again.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -16,6 +16,9 @@ from invincat.memory.naming import is_name, wanted_name
 from invincat.memory.view import Problem, Record, View, build
 from invincat.memory.yaml_scan import MalformedFile
 from invincat.store.base import FILE_MODE, FOLDER_MODE, Store, TreeEntry
+
+# A section of which more than so many files had to be parsed is worth a row for each in the cache.
+MANY: Final = 16
 
 MEMORY_FOLDER: Final = "memory"
 DELETED_FOLDER: Final = "deleted"
@@ -34,8 +37,24 @@ class Decoded(NamedTuple):
     fingerprint: str
 
 
+class Row(NamedTuple):
+    """What a view needs of a memory before anybody reads it."""
+
+    path: str
+    blob: str
+    fingerprint: str
+    id: str
+    is_active: bool
+
+
 class EntryCache(Protocol):
-    """Parsed memories by blob id. Losing it costs time only."""
+    """Parsed memories by blob id, and the rows of whole sections. Losing it costs time only."""
+
+    def section(self, folder: str) -> tuple[str, list[Row]] | None:
+        """The tree id that a section's folder had when its rows were saved, and these."""
+
+    def save_section(self, folder: str, tree: str, rows: Sequence[Row]) -> None:
+        """Remember the rows of a section."""
 
     def load(self, blobs: Sequence[str]) -> dict[str, Decoded]:
         """What is known of these blobs."""
@@ -46,6 +65,13 @@ class EntryCache(Protocol):
 
 class NoCache:
     """Keeps nothing."""
+
+    def section(self, folder: str) -> tuple[str, list[Row]] | None:
+        """Nothing."""
+        return None
+
+    def save_section(self, folder: str, tree: str, rows: Sequence[Row]) -> None:
+        """Forgets."""
 
     def load(self, blobs: Sequence[str]) -> dict[str, Decoded]:
         """Nothing."""
@@ -109,8 +135,10 @@ class ViewReader:
                 problems += faults
             elif entry.name not in _KNOWN.get(entry.mode, ()):
                 problems.append(Problem(entry.name, "is not a file of ours; it is left alone"))
-        self._sections = sections
+        before, self._sections = self._sections, sections
         problems += [problem for section in sections.values() for problem in section.problems]
+        if self._last is not None and not problems and (view := _moved(self._last, commit, before, sections, markers)):
+            return view
         records = (record for section in sections.values() for record in section.records)
         return build(commit, records, markers, problems)
 
@@ -120,16 +148,41 @@ class ViewReader:
             return _Section((), (Problem(base, f"{_ODD_MODES.get(folder.mode, 'is a file')}; sections are folders"),))
         if not is_name(folder.name):
             return _Section((), (Problem(base, "is not a section's folder name (a-z, 0-9, hyphens)"),))
-        good, problems = _sift(base, self._store.list_tree(folder.id))
-        decoded = self._decode(good)
+        known = self._known_records(folder, base)
+        if isinstance(known, _Section):
+            return known
+        good, problems = _sift(base, self._store.list_tree(folder.id), known)
+        decoded = self._decode(entry for entry in good if (entry.name, entry.id) not in known)
         records = []
         for entry in good:
-            found = decoded[entry.name]
+            found = known.get((entry.name, entry.id)) or decoded[entry.name]
             if isinstance(found, Problem):
                 problems.append(found)
             else:
-                records.append(_record(found, entry.name, entry.id))
+                records.append(found if isinstance(found, Record) else _record(found, entry.name, entry.id))
+        if len(decoded) > MANY and not problems:
+            self._cache.save_section(base, folder.id, [_row(record) for record in records])
         return _Section(tuple(records), tuple(problems))
+
+    def _known_records(self, folder: TreeEntry, base: str) -> "dict[tuple[str, str], Record] | _Section":
+        """Records of an earlier state of a section by path and blob, or all of it when nothing changed since."""
+        for (name, _), section in self._sections.items():
+            if name == folder.name:
+                return {(record.path, record.blob): record for record in section.records}
+        saved = self._cache.section(base)
+        if saved is None:
+            return {}
+        tree, rows = saved
+        held = _Shelf(self, [row.blob for row in rows])
+        records = [Record(**row._asdict(), held=held) for row in rows]
+        if tree == folder.id:
+            return _Section(tuple(records), ())
+        return {(record.path, record.blob): record for record in records}
+
+    def memories(self, blobs: Sequence[str]) -> dict[str, Memory]:
+        """Memories by blob, of blobs that were read before and are known to hold one."""
+        found = self._decode([TreeEntry(blob, FILE_MODE, blob) for blob in blobs])
+        return {blob: entry.memory for blob, entry in found.items() if isinstance(entry, Decoded)}
 
     def _decode(self, entries: Iterable[TreeEntry]) -> dict[str, Decoded | Problem]:
         """Memories, or what is wrong, by path; parsed at most once for each blob."""
@@ -173,17 +226,55 @@ class ViewReader:
         return self._markers[1], self._markers[2]
 
 
+class _Shelf:
+    """The memories of a section, read together when somebody first asks for one."""
+
+    def __init__(self, reader: ViewReader, blobs: Sequence[str]) -> None:
+        self._reader = reader
+        self._blobs = blobs
+        self._memories: dict[str, Memory] | None = None
+
+    def __call__(self, blob: str) -> Memory:
+        if self._memories is None:
+            self._memories = self._reader.memories(self._blobs)
+        return self._memories[blob]
+
+
 def _record(decoded: Decoded, path: str, blob: str) -> Record:
-    return Record(memory=decoded.memory, path=path, blob=blob, fingerprint=decoded.fingerprint)
+    memory, mark = decoded
+    return Record(id=memory.id, path=path, blob=blob, fingerprint=mark, is_active=memory.is_active, held=memory)
 
 
-def _sift(base: str, entries: Sequence[TreeEntry]) -> tuple[list[TreeEntry], list[Problem]]:
+def _row(record: Record) -> Row:
+    return Row(record.path, record.blob, record.fingerprint, record.id, record.is_active)
+
+
+def _moved(
+    last: View,
+    commit: str,
+    before: Mapping[tuple[str, str], _Section],
+    after: Mapping[tuple[str, str], _Section],
+    markers: Iterable[Marker],
+) -> View | None:
+    """The view told from the last one by the sections that differ; None when it must be built anew."""
+    if len(before.keys() ^ after.keys()) > len(after):
+        return None
+    gone = {record for key in before.keys() - after.keys() for record in before[key].records}
+    came = {record for key in after.keys() - before.keys() for record in after[key].records}
+    return last.moved(commit, gone - came, came - gone, markers)
+
+
+def _sift(
+    base: str, entries: Sequence[TreeEntry], known: Mapping[tuple[str, str], Record]
+) -> tuple[list[TreeEntry], list[Problem]]:
     """Entries that may be memories, with their whole path as name, and why the others are not."""
     good: list[TreeEntry] = []
     problems: list[Problem] = []
     for entry in entries:
         path = f"{base}/{entry.name}"
-        if entry.mode != FILE_MODE:
+        if entry.mode == FILE_MODE and (path, entry.id) in known:
+            good.append(TreeEntry(path, entry.mode, entry.id))
+        elif entry.mode != FILE_MODE:
             problems.append(Problem(path, f"{_ODD_MODES.get(entry.mode, 'is no plain file')}; it is not followed"))
         elif not entry.name.endswith(".md") or wanted_name(entry.name[:-3]) is None:
             problems.append(Problem(path, "is not a memory's file name (a-z, 0-9, hyphens, then .md)"))

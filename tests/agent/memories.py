@@ -19,7 +19,14 @@ def view_of(*contents: str, scope: Scope = Scope.PROJECT, **fields: Any) -> View
     """A view in which a person wrote these down, each hot."""
     view = View()
     for content in contents:
-        operation = {"op": "create", "scope": str(scope), "section": "General", "content": content, "score": 90, **fields}
+        operation = {
+            "op": "create",
+            "scope": str(scope),
+            "section": "General",
+            "content": content,
+            "score": 90,
+            **fields,
+        }
         source = Source(actor="user")
         context = Context(now=NOW, new_id=new_id, scope=scope, source=source)
         view = judge(view, Proposal((operation,), scope, source), context, NoGrounds()).steps[-1].view

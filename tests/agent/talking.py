@@ -1,4 +1,4 @@
-"""Talking in tests: one event loop a test, tools that count what they did, and what a session looks like on the wire."""
+"""Talking in tests: one event loop a test, tools that count what they did, and what makes a session whole."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -63,6 +63,15 @@ def conversation(
 async def hear(turn: AsyncGenerator[Event, None]) -> list[Event]:
     async with aclosing(turn) as events:
         return [event async for event in events]
+
+
+async def until(holds: Callable[[], Any]) -> None:
+    """Until something holds; what never comes fails the test."""
+    for _ in range(1000):
+        if holds():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not happen in time")
 
 
 def play(talk: Conversation, *texts: str) -> list[Event]:

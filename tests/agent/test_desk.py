@@ -1,6 +1,7 @@
 """The desk with the real SDK on the wire: the prefix, notes on memory, and learning that is in nobody's way."""
 
 import asyncio
+import itertools
 import json
 import time
 from contextlib import aclosing
@@ -12,7 +13,7 @@ from invincat.agent.events import End, Learned, Text, TurnEnded
 from invincat.agent.session import SessionBusy
 from invincat.desk import Desk, Models
 from tests.agent.learning import answer, create
-from tests.agent.talking import hear
+from tests.agent.talking import hear, until
 from tests.fakes.answers import chat
 
 MEMORY = "memory-model"
@@ -76,7 +77,7 @@ def test_the_prefix_is_byte_identical_and_what_changed_is_a_note_behind_the_word
     asyncio.run(run())
     asked = [request for request in openai_server.requests if not _is_memory(request)]
     assert len(asked) == 6
-    assert all(_prefix(before, after) for before, after in zip(asked, asked[1:], strict=False))
+    assert all(_prefix(before, after) for before, after in itertools.pairwise(asked))
     assert len({json.dumps(request.body["tools"]) for request in asked}) == 1
     said = [message["content"] for message in asked[-1].messages if message["role"] == "user"]
     assert said[0] == "What is here?"
@@ -117,14 +118,12 @@ def test_a_turn_is_answered_while_extraction_takes_its_time(desk, openai_server)
         one = desk()
         await one.open()
         await hear(one.turn("We run the tests through nox"))
-        while not one.remembering():
-            await asyncio.sleep(0.01)
-        while not any(_is_memory(request) for request in openai_server.requests):
-            await asyncio.sleep(0.01)
+        await until(lambda: any(_is_memory(request) for request in openai_server.requests))
         ticking = asyncio.create_task(tick())
         began = time.perf_counter()
         events = await hear(one.turn("And now?"))
         took = time.perf_counter() - began
+        await asyncio.sleep(0.5)
         assert one.remembering(), "it is still at it"
         ticking.cancel()
         began = time.perf_counter()
@@ -203,8 +202,7 @@ def test_an_interrupt_on_the_wire_leaves_at_once(desk, openai_server):
         one = desk()
         await one.open()
         task = asyncio.create_task(hear(one.turn("Go on and on")))
-        while not openai_server.requests:
-            await asyncio.sleep(0.01)
+        await until(lambda: openai_server.requests)
         await asyncio.sleep(0.3)
         began = time.perf_counter()
         task.cancel()

@@ -270,7 +270,14 @@ def test_case_38_a_full_disk_is_said_once_and_before_the_end(session, sessions, 
     assert "no longer be saved" in notice.text
     assert ended(second).text == ended(third).text == "Still here."
     assert not any(isinstance(event, Notice) for event in third)
-    assert [message.text for message in session.messages] == ["One", "Still here.", "Two", "Still here.", "Three", "Still here."]
+    assert [message.text for message in session.messages] == [
+        "One",
+        "Still here.",
+        "Two",
+        "Still here.",
+        "Three",
+        "Still here.",
+    ]
     assert kept.endswith(b"\n")
 
 

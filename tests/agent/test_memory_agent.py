@@ -258,7 +258,9 @@ def test_case_34_a_hypothesis_that_was_disproved_is_left_to_the_model_and_recall
 
 
 def test_a_memory_that_looks_like_a_place_to_fill_is_not_filled(learning):
-    client = ScriptedClient([Say(answer(create("Write {conversation} in templates", "we write {conversation}"))), Say(answer())])
+    client = ScriptedClient(
+        [Say(answer(create("Write {conversation} in templates", "we write {conversation}"))), Say(answer())]
+    )
     learned = learning(client)
     session = learned.begin()
     learned.said(session, "Remember: we write {conversation} in templates")

@@ -102,7 +102,10 @@ def test_case_34_our_own_words_are_cut_out():
         ToolResult("c3", "Committed: this is remembered from now on. We use nox"),
     ]
     lines = lines_of(messages)
-    assert [(line.number, line.heard.role, line.heard.tool) for line in lines] == [(2, "user", None), (5, "tool", "read_file")]
+    assert [(line.number, line.heard.role, line.heard.tool) for line in lines] == [
+        (2, "user", None),
+        (5, "tool", "read_file"),
+    ]
     assert not [line for line in lines if "nox" in line.heard.text or "tox" in line.heard.text]
 
 

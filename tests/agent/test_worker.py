@@ -12,6 +12,7 @@ from invincat.llm.client import KeyRefused, RateLimited, Refused, ServerFault
 from invincat.llm.message import Assistant, System, ToolCall, ToolResult, User
 from invincat.llm.scripted import Fail, Hang, Say, ScriptedClient
 from tests.agent.learning import NOX, answer, create
+from tests.agent.talking import until
 
 WORDS = "From now on we run the tests through nox, please."
 GOOD = Say(answer(create(NOX, "run the tests through nox")))
@@ -256,8 +257,7 @@ def test_being_cancelled_while_it_is_written_down_settles_it(learning):
     async def run() -> None:
         task = asyncio.create_task(learned.worker.run())
         with learned.app.project.store.exclusive():
-            while not client.asked:
-                await asyncio.sleep(0.01)
+            await until(lambda: client.asked)
             await asyncio.sleep(0.2)  # the ledger waits for the lock that is held here
             task.cancel()
             await asyncio.sleep(0.02)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from invincat.app import App, new_id, utc_now
+from invincat.app import App, id_from, new_id, utc_now
 from invincat.governance.gate import judge
 from invincat.governance.grounding import NoGrounds
 from invincat.ledger import Ledger, Outcome
@@ -26,7 +26,7 @@ from tests.bench.timing import Sample, measure, timed
 from tests.bench.yardsticks import git_write
 
 _PERSON: Final = Source(actor="user")
-_VIEW: Final = "import pathlib; from invincat.app import App; App.at(pathlib.Path.cwd()).project.view()"
+_VIEW: Final = "import pathlib; from invincat.app import App; App.at(pathlib.Path.cwd()).project.view()", id_from
 
 
 class TimedStore(GitStore):
@@ -116,7 +116,7 @@ def _parts(bench: Bench, place: Place) -> dict[str, Sample]:
     store = TimedStore(app.repository)
     reader = TimedReader(store, ParsedCache(app.repository.state_dir / "parsed", app.installation))
     store.parts = reader.parts = defaultdict(Sample)
-    ledger = Ledger(store, reader, Scope.PROJECT, utc_now, new_id)
+    ledger = Ledger(store, reader, Scope.PROJECT, utc_now, new_id, id_from)
     _submit(bench, ledger)
     _submit(bench, ledger)
     store.parts.clear()

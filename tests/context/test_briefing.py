@@ -62,7 +62,7 @@ def test_the_order() -> None:
 
 def test_retired_and_cold_memories_are_never_there() -> None:
     """RULES 11: active and not cold."""
-    gone = [replace(rec(n, k), memory=ended(rec(n, k).memory)) for n, k in (("gone", 1), ("old", 2))]
+    gone = [record_of(ended(rec(n, k).memory), rec(n, k).path) for n, k in (("gone", 1), ("old", 2))]
     done = briefed(*gone, rec("cold", 3, **COLD), rec("warm", 4))
     assert names(done.shown) == ["warm"]
     assert done.left_out == ()

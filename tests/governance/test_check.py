@@ -59,7 +59,7 @@ def test_an_active_memory_with_a_bad_verdict() -> None:
     """RULES 4 "Cleanup": active ones only."""
     bad = record("a", verdict=Verdict.OUTDATED)
     assert found(bad) == [("RULES 4 cleanup", "memory/testing/a.md")]
-    assert found(replace(bad, memory=ended(bad.memory))) == []
+    assert found(record_of(ended(bad.memory), bad.path, bad.blob)) == []
 
 
 def superseded(name: str, number: int, by: int) -> Record:

@@ -10,7 +10,7 @@ from invincat.governance.grounding import RULE as EVIDENCE
 from invincat.governance.grounding import NoGrounds
 from invincat.memory.entry import Source
 from invincat.memory.scope import Scope
-from invincat.memory.view import View, build
+from invincat.memory.view import View, build, record_of
 from tests.memory.factories import (
     MODEL,
     NOX,
@@ -162,7 +162,7 @@ def test_shares_are_of_the_active_memories() -> None:
 
 def replace_end(held: Any) -> Any:
     """The record of an ended memory."""
-    return replace(held, memory=ended(held.memory))
+    return record_of(ended(held.memory), held.path, held.blob)
 
 
 def test_replacing_the_only_memories_leaves_a_scope_filled() -> None:

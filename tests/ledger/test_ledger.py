@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from invincat.app import id_from
 from invincat.ledger import Ledger
 from invincat.memory.entry import Source
 from invincat.memory.scope import Scope
@@ -142,7 +143,7 @@ class Interrupted(ViewReader):
 def test_a_lost_race_is_judged_again(bench: Bench, theirs: str, expected: str) -> None:
     """RULES 3.4: read the new view, validate the same operations again; nobody's commit is lost."""
     reader = Interrupted(bench, {"op": "archive", "id": theirs, "reason": "theirs"})
-    ledger = Ledger(bench.store, reader, Scope.PROJECT, bench.clock, ids())
+    ledger = Ledger(bench.store, reader, Scope.PROJECT, bench.clock, ids(), id_from)
     outcome = ledger.submit(proposal({"op": "archive", "id": "markers", "reason": "ours"}))
     assert (outcome.verdict, reader.readings) == (expected, 2)
     assert not bench.memory(theirs).is_active

@@ -8,6 +8,7 @@ from typing import Any, Final
 from hypothesis import settings
 from msgspec.structs import replace
 
+from invincat.app import id_from
 from invincat.governance.gate import Judgement, judge
 from invincat.governance.grounding import Grounds, Heard, NoGrounds, SourceText
 from invincat.ledger import Ledger, Outcome
@@ -165,7 +166,7 @@ class Bench:
     def __init__(self, store: Store | None = None, scope: Scope = Scope.PROJECT) -> None:
         self.clock = Clock()
         self.store: Any = store or InMemoryStore(ADA)
-        self.ledger = Ledger(self.store, ViewReader(self.store, NoCache()), scope, self.clock, ids())
+        self.ledger = Ledger(self.store, ViewReader(self.store, NoCache()), scope, self.clock, ids(), id_from)
 
     def do(
         self,

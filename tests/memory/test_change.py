@@ -14,7 +14,7 @@ from invincat.memory.naming import derive_name, is_name, section_slug, settle, w
 from invincat.memory.refusal import Refused
 from invincat.memory.register import tick
 from invincat.memory.scope import Scope
-from invincat.memory.view import Problem, View, build
+from invincat.memory.view import Problem, View, build, record_of
 from tests.memory.factories import MODEL, NOW, context, create, ended, ids, memory, quick, record, run, ulid, view_of
 
 LATER = NOW + timedelta(days=3)
@@ -237,6 +237,7 @@ def test_a_freed_name_goes_to_the_next() -> None:
     assert [(old, now.path) for old, now in step.renamed] == [
         (f"memory/testing/use-nox--{ulid(1 << 81)[-6:].lower()}.md", "memory/testing/use-nox.md")
     ]
+    assert step.removed == ("memory/testing/use-nox.md", step.renamed[0][0])
     assert found(step.view, "use-nox").id == ulid(1 << 81)
 
 
@@ -523,5 +524,5 @@ def test_deleting_again_finds_nothing() -> None:
 
 def test_ended_is_not_a_matter_of_the_successor() -> None:
     """RULES 1.1: an archived memory is out of the active ones."""
-    view = build(None, [record("a"), replace(record("b", id=ulid(2), title="B"), memory=ended(memory(id=ulid(2))))])
+    view = build(None, [record("a"), record_of(ended(memory(id=ulid(2))), "memory/testing/b.md")])
     assert [held.name for held in view.active()] == ["a"]

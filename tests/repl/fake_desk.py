@@ -53,6 +53,7 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     titles: tuple[tuple[str, str], ...] = (("use-tabs", "Use tabs"), ("run-tests-first", "Run the tests first"))
     waiting: tuple[Waiting, ...] = ()
     closing: float = 0.0
+    last_news: tuple[Event, ...] = ()
 
 
 def ended(text: str = "", end: End = End.FINAL, error: str | None = None) -> TurnEnded:
@@ -161,9 +162,12 @@ class FakeDesk:
         self.session_id = "01SESSION2"
         return self.session_id
 
-    async def close(self) -> None:
+    async def close(self) -> int:
         await asyncio.sleep(self.spec.closing)
+        for event in self.spec.last_news:
+            await self.news.put(event)
         self.done.append("close")
+        return 0
 
 
 def record(number: int, name: str, title: str) -> Record:

@@ -1,5 +1,6 @@
 """Without a terminal, and on a dumb one: lines in, lines out."""
 
+import signal
 import subprocess
 import sys
 
@@ -97,6 +98,18 @@ def test_a_dumb_terminal(dumb):
     assert b"\x1b" not in screen.raw
     screen.send("quit\n")
     assert screen.end()["sent"] == ["hello"]
+
+
+def test_a_signal_lets_the_desk_finish(dumb):
+    screen = dumb(Spec(turns=((Text("It goes on\n"), Pause(60.0)),)))
+    screen.send("go\n")
+    screen.until("It goes on")
+    screen.process.kill(signal.SIGTERM)
+    while screen.pump(0.1):
+        pass
+    screen.process.close()
+    assert screen.process.exitstatus == 128 + signal.SIGTERM
+    assert b'"close"' in screen.spec.with_suffix(".out").read_bytes()
 
 
 def test_ctrl_c_on_a_dumb_terminal(dumb):

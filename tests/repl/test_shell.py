@@ -292,6 +292,17 @@ def test_remember_can_be_for_oneself():
     assert talk(steps).done[:2] == ["remember x y True", "remember a --users False"]
 
 
+def test_what_is_learned_while_leaving_is_shown():
+    news = (Learned("learned a", commit="abcdef1234"), Learned("held: b", proposal="01A"))
+
+    async def steps(bench):
+        bench.desk.is_remembering = True
+        bench.send("\x04")
+        await bench.until("Ctrl-C skips it\nlearned a (abcdef1)\nheld: b")
+
+    talk(steps, Spec(last_news=news, closing=0.1))
+
+
 def test_a_fault_of_the_program_ends_it_and_is_not_swallowed():
     class Broken(FakeDesk):
         async def recall(self, query):

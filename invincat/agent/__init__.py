@@ -1,0 +1,1 @@
+"""The assistant: the loop, its sessions, and the memory agent that learns from them."""

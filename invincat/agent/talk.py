@@ -1,0 +1,73 @@
+"""One conversation with all that belongs to it: the loop, its log, and the worker that learns from it."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Final
+
+from invincat.agent.events import End, Event, Notice, TurnEnded
+from invincat.agent.loop import Conversation
+from invincat.agent.session import Session
+from invincat.agent.worker import Worker
+from invincat.extraction.phrases import is_trivial
+from invincat.llm.message import User
+from invincat.llm.usage import Usage
+
+NO_MODEL: Final = (
+    "No model is configured, so nobody answers; what you ask to be remembered is. "
+    "Set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint) and OPENAI_MODEL to talk."
+)
+
+
+class Talk:
+    """What a front end drives. `conversation` is None without a model: memory works all the same (RULES 9)."""
+
+    def __init__(self, session: Session, worker: Worker, conversation: Conversation | None) -> None:
+        self.session = session
+        self.worker = worker
+        self._conversation = conversation
+        self._working: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to learn in the background, also what an earlier process left."""
+        self._working = asyncio.create_task(self.worker.run())
+
+    def change(self, session: Session, conversation: Conversation | None) -> None:
+        """Go on in another session. What is being learned from the old one goes on, too."""
+        self.session.close()
+        self.session, self._conversation = session, conversation
+
+    async def turn(self, text: str) -> AsyncGenerator[Event, None]:
+        """Answer a message; when the turn is over, and not trivial, it is queued for learning."""
+        if self._conversation is None:
+            self.session.append(User(text))
+            yield Notice(NO_MODEL)
+            for event in self._over(text, TurnEnded(End.FINAL, "", Usage())):
+                yield event
+            return
+        async with aclosing(self._conversation.turn(text)) as events:
+            async for event in events:
+                for told in self._over(text, event) if isinstance(event, TurnEnded) else (event,):
+                    yield told
+
+    async def close(self, patience: float) -> int:
+        """Stop; give learning `patience` seconds. How many jobs are left for the next start."""
+        try:
+            if self._working is not None:
+                # What is under way goes on: to ask the model again would cost the same time once more.
+                self.worker.finish()
+                await asyncio.wait_for(self._working, patience)
+        except TimeoutError:
+            pass
+        finally:
+            self.session.close()
+        return self.worker.left()
+
+    def _over(self, text: str, ended: TurnEnded) -> list[Event]:
+        """Queue the turn; its last events."""
+        try:
+            if not is_trivial(text):
+                self.worker.enqueue(self.session.id, len(self.session.messages))
+        except OSError as fault:
+            return [Notice(f"nothing is learned from this turn: the queue cannot be written ({fault.strerror})"), ended]
+        return [ended]

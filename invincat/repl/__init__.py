@@ -1,0 +1,1 @@
+"""The built-in assistant in a terminal: one file per prompt-toolkit seam (ASSISTANT "REPL")."""
