@@ -106,7 +106,12 @@ class Worker:
         while True:
             ending = self._ending
             self._wake.clear()
-            is_elsewhere = not await self._work_off()
+            try:
+                is_elsewhere = not await self._work_off()
+            except OSError as fault:
+                # Such as a disk that went away: learning stops until there is something new, talking does not.
+                self._tell_once(f"learning waits, the queue cannot be used: {fault.strerror}")
+                is_elsewhere = False
             if ending:
                 return
             try:

@@ -73,6 +73,10 @@ class _Files(FileStorage):  # type: ignore[misc]
         Path(self.folder, name).chmod(0o600)
         return file
 
+    def lock(self, name: str) -> object:
+        Path(self.folder, name).touch(0o600)
+        return super().lock(name)
+
     def open_file(self, name: str, **options: object) -> StructFile:
         self._opened = [file for file in self._opened if not file.is_closed]
         self._opened.append(super().open_file(name, **options))

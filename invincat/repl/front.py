@@ -349,7 +349,8 @@ class Front:
         self._closing = True
         await _stop([task for task in (self._turn, *self._jobs) if task])
         try:
-            await self.desk.close()
+            if await self.desk.close():
+                self.say(self.paint.line("learning goes on at the next start", "dim"))
             if background:
                 await asyncio.wait(background, timeout=LAST_NEWS)
         finally:

@@ -219,6 +219,14 @@ def test_a_job_that_can_never_be_done_goes(learning, junk):
     assert learned.titles() == [NOX]
 
 
+def test_a_queue_that_cannot_be_used_ends_nothing(learning):
+    learned = learning(ScriptedClient([GOOD]))
+    learned.said(learned.begin(), WORDS)
+    (learned.worker.folder / "lock").mkdir()
+    assert learned.work() == 1
+    assert learned.lines == ["learning waits, the queue cannot be used: Is a directory"]
+
+
 def test_a_fault_is_told_once(learning):
     learned = learning(ScriptedClient(lambda _: Fail(KeyRefused("no key"))))
     session = learned.begin()

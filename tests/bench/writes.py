@@ -26,7 +26,7 @@ from tests.bench.timing import Sample, measure, timed
 from tests.bench.yardsticks import git_write
 
 _PERSON: Final = Source(actor="user")
-_VIEW: Final = "import pathlib; from invincat.app import App; App.at(pathlib.Path.cwd()).project.view()", id_from
+_VIEW: Final = "import pathlib; from invincat.app import App; App.at(pathlib.Path.cwd()).project.view()"
 
 
 class TimedStore(GitStore):

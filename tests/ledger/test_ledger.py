@@ -8,6 +8,8 @@ import pytest
 from invincat.app import id_from
 from invincat.ledger import Ledger
 from invincat.memory.entry import Source
+from invincat.memory.frontmatter import render_marker
+from invincat.memory.marker import marker_of
 from invincat.memory.scope import Scope
 from invincat.memory.view import View
 from invincat.review import waiting
@@ -410,19 +412,20 @@ def test_a_bad_file_is_reported_with_its_line(foreign: Bench) -> None:
     assert "YAML" in problem.message
 
 
-def test_a_marker_under_another_name_is_reported(foreign: Bench) -> None:
-    """RULES 6.3: `deleted/<id>.md`."""
+@pytest.mark.parametrize("name", [f"{ulid(9)}.md", "no extension", "notes.md"])
+def test_a_marker_under_another_name_is_reported(name: str) -> None:
+    """RULES 6.3: `deleted/<id>.md`, and nothing else counts."""
     bench = Bench()
     bench.ok(create("Use nox."))
     id = bench.memory("use-nox").id
-    bench.ok({"op": "delete", "id": "use-nox", "reason": "wrong"})
-    marker = bench.files()[f"deleted/{id}.md"][1]
+    path = f"deleted/{id if name == 'no extension' else name}"
+    marker = render_marker(marker_of(bench.memory("use-nox"), "wrong", NOW)).encode()
     with bench.store.exclusive():
-        [new] = bench.store.write(bench.store.tip(), [Draft("by hand\n", {f"deleted/{ulid(9)}.md": marker})], ADA, NOW)
+        [new] = bench.store.write(bench.store.tip(), [Draft("by hand\n", {path: marker})], ADA, NOW)
         assert bench.store.swap(MEMORY_REF, bench.store.tip(), new)
     view = bench.fresh()
-    assert set(view.markers) == {id}
-    assert [problem.path for problem in view.problems] == [f"deleted/{ulid(9)}.md"]
+    assert view.markers == {}
+    assert [problem.path for problem in view.problems] == [path]
 
 
 def test_a_hand_made_edit_keeps_its_comments(bench: Bench) -> None:

@@ -43,6 +43,11 @@ def assert_equal(one: View, other: View) -> None:
     """All that a view says."""
     for part in ("commit", "records", "names", "wanted", "content", "markers", "problems", "blocked"):
         assert getattr(one, part) == getattr(other, part), part
+    for record in one:
+        twin = other.records[record.id]
+        assert (record.fingerprint, record.is_active) == (twin.fingerprint, twin.is_active)
+        assert record.memory == twin.memory
+        assert record.is_active is record.memory.is_active
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

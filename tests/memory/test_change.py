@@ -324,6 +324,19 @@ def test_valid_from_may_be_past_and_not_future() -> None:
     assert fault.field == "valid_from"
 
 
+@pytest.mark.parametrize("at", [" a.py#L1", "a\x85b.py#L1", "a\u2028b.py#L1", "\ud800.py#L1", f"{'a' * 1000}#L1"])
+def test_a_place_is_one_line_that_can_be_written(at: str) -> None:
+    """FORMAT `source.evidence`: it stands in the file and in a trailer."""
+    fault = refused(View(), create("Use nox.", evidence=[{"at": at}]))
+    assert (fault.rule, fault.field) == ("FORMAT", "source.evidence.at")
+
+
+@pytest.mark.parametrize("pattern", ["src/", "src/**", "*.py", "!src/a.py"])
+def test_a_pattern_may_name_a_folder(pattern: str) -> None:
+    """FORMAT `applies_to`: as git's own patterns, below the root."""
+    assert subject(run(View(), create("Use nox.", applies_to=[pattern]))).applies_to == (pattern,)
+
+
 def test_one_batch_is_of_one_scope() -> None:
     """RULES 7: never the user's scope by default, nor another than the store's."""
     assert refused(View(), create("Use nox.", scope="user")).field == "scope"
