@@ -101,13 +101,14 @@ def covers(record: Record, paths: Sequence[str]) -> bool:
     """Whether a memory is about one of these paths: by `applies_to`, or by the files of its evidence."""
     if not paths:
         return False
-    files = _evidence_files(record)
-    if any(path in files or any(file.startswith(f"{path}/") for file in files) for path in paths):
-        return True
+    if any(item.at.startswith(path) for item in record.memory.source.evidence for path in paths):
+        files = _evidence_files(record)
+        if any(path in files or any(file.startswith(f"{path}/") for file in files) for path in paths):
+            return True
     return bool(record.memory.applies_to) and any(_globs(record.memory.applies_to).match_files(paths))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16384)
 def _globs(patterns: tuple[str, ...]) -> pathspec.GitIgnoreSpec:
     return pathspec.GitIgnoreSpec.from_lines(patterns)
 
