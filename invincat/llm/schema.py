@@ -16,7 +16,11 @@ _DROPPED: Final = frozenset({"$schema", "$id", "$anchor", "$comment", "$defs", "
 _COMBINERS: Final = ("allOf", "anyOf", "oneOf")
 _MAPS: Final = frozenset({"properties", "patternProperties", "dependentSchemas"})
 _LISTS: Final = frozenset({*_COMBINERS, "prefixItems"})
+# Keywords whose value is data, not schemas, and may be a list or an object.
+_DATA: Final = frozenset({"required", "type", "enum", "const", "default", "examples"})
 _SINGLES: Final = frozenset({"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"})
+# Any other keyword with a list or an object in it is not known, and could hide what endpoints refuse.
+_STRUCTURED: Final = _MAPS | _LISTS | _SINGLES | _DATA
 
 
 class ToolSpec(msgspec.Struct, frozen=True):
@@ -101,7 +105,11 @@ class _Normaliser:
             trail = (*trail, ref)
         kind = schema.get("type")
         dropped = _DROPPED if isinstance(kind, str) or _names(kind) else {*_DROPPED, "type"}
-        found = {key: self._value(key, value, trail) for key, value in schema.items() if key not in dropped}
+        found = {
+            key: self._value(key, value, trail)
+            for key, value in schema.items()
+            if key not in dropped and (key in _STRUCTURED or not isinstance(value, dict | list))
+        }
         if kind == "array":
             found.setdefault("items", {})
         return found

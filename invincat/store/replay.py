@@ -1,4 +1,4 @@
-"""A held proposal's commits, made again on what is believed now: only where what they change is still as they saw it."""
+"""A held proposal, made again on what is believed now: only where what it changes is still as it saw it."""
 
 from collections.abc import Sequence
 

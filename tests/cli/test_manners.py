@@ -11,6 +11,7 @@ from invincat.cli.main import COMMANDS
 COMMAND = (sys.executable, "-P", "-m", "invincat")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(invincat, name):
     assert "Usage: invincat " + name in invincat(name, "--help").out
@@ -34,6 +35,7 @@ USAGE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", USAGE, ids=" ".join)
 def test_usage_errors_exit_2_with_one_line(invincat, words):
     run = invincat(*words, code=2)

@@ -19,7 +19,8 @@ from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
 app = App.at(Path.cwd())
 for number in range(int(sys.argv[2])):
-    item = {"op": "create", "scope": "project", "section": f"S{number}", "content": f"Writer {sys.argv[1]}, fact {number}."}
+    content = f"Writer {sys.argv[1]}, fact {number}."
+    item = {"op": "create", "scope": "project", "section": f"S{number}", "content": content}
     outcome = app.project.submit(Proposal((item,), Scope.PROJECT, app.origin("user")), app.grounds())
     assert outcome.verdict == "committed", outcome
 """

@@ -389,7 +389,7 @@ def test_a_section_that_only_sounds_like_boilerplate_is_read(heading: str) -> No
 
 def test_inline_code_is_kept_to_the_letter() -> None:
     """Marks of emphasis inside code are code: globs, dunder names."""
-    text = "# X\n\n## Tests\n- Tests in `components/**/__tests__/` must use **relative** imports, never `__init__.py`.\n"
+    text = "# X\n\n## Tests\n- Tests in `components/**/__tests__/` must use **relative** paths, never `__init__.py`.\n"
     assert [rule.text for rule in rules_in(text, "AGENTS.md")] == [
-        "Tests in `components/**/__tests__/` must use relative imports, never `__init__.py`."
+        "Tests in `components/**/__tests__/` must use relative paths, never `__init__.py`."
     ]

@@ -374,6 +374,7 @@ UNITS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 def test_time_is_linear_on_200_kb_of_adversity(unit):
     for text in (unit * (200_000 // len(unit)), "curl key token PRIVATE :// eyJ " + unit * (200_000 // len(unit))):

@@ -77,6 +77,7 @@ def test_an_interrupt_while_it_learns_leaves_it_queued_and_the_answer_stands(inv
     assert err == b"learning goes on at the next start\n"
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_read_nothing_twice(invincat, openai_server, git):
     openai_server.always(by_model("Fine.", lambda _: _slow(2.0)))
     first = invincat.start("-p", WORDS)

@@ -32,6 +32,7 @@ def test_json_with_case_40_a_denied_tool_in_the_result(invincat, openai_server):
     assert len(found["session"]) == 26
 
 
+@pytest.mark.slow
 def test_stream_json(invincat, openai_server):
     openai_server.script(chat("Look.", [("list_dir", {"path": "."})]))
     run = invincat("-p", "Remember: we use nox for the tests", "--output-format", "stream-json")
@@ -42,6 +43,7 @@ def test_stream_json(invincat, openai_server):
     assert run.err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "code", "says"),
     [
@@ -65,6 +67,7 @@ def test_faults_are_one_line_and_a_code(invincat, openai_server, answer, code, s
     assert len(asked_of(openai_server, MEMORY)) <= 1, "who cannot be asked is not waited for"
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_cannot_be_is_said_before_anything_is_asked(invincat):
     run = invincat("-p", "Hi", code=1, env={"OPENAI_BASE_URL": "localhost:1234/v1"})
     assert run.err.count("\n") == 1
@@ -90,6 +93,7 @@ def test_bad_input_and_usage(invincat, openai_server, words, input, code):
     assert openai_server.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("--max-turns", "2"), ("--max-tokens", "20")])
 def test_caps(invincat, openai_server, words):
     numbers = iter(range(100))
@@ -108,11 +112,13 @@ def test_stdin_is_appended(invincat, openai_server):
     ]
 
 
+@pytest.mark.slow
 def test_stdin_alone_is_the_prompt(invincat, openai_server):
     assert invincat(input=b"ok\n").out == "Hello, Ada.\n"
     assert openai_server.requests[0].messages[-1]["content"] == "ok"
 
 
+@pytest.mark.slow
 def test_a_socket_is_stdin_too(invincat, openai_server):
     """Node gives its children sockets for pipes."""
     ours, theirs = socket.socketpair()
@@ -134,6 +140,7 @@ def test_case_40_nothing_on_stdin_never_hangs(invincat):
     assert invincat(code=42).out == ""
 
 
+@pytest.mark.slow
 def test_case_40_a_pipe_that_was_inherited_and_is_never_closed_never_hangs(invincat):
     read, write = os.pipe()
     try:
@@ -145,6 +152,7 @@ def test_case_40_a_pipe_that_was_inherited_and_is_never_closed_never_hangs(invin
     assert "nothing came on stdin" in run.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "stream-json"])
 def test_case_40_a_closed_pipe_is_quiet(invincat, openai_server, form):
     openai_server.always(by_model(lambda _: replace(chat("word " * 200), write=400, pause=0.01)))
@@ -155,6 +163,7 @@ def test_case_40_a_closed_pipe_is_quiet(invincat, openai_server, form):
     assert (process.returncode, err) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "stream-json"])
 def test_an_interrupt_is_130_and_reported(invincat, openai_server, form):
     answer = cut(chat("The first half, and then", piece=4), 4, ending="hang")
@@ -180,6 +189,7 @@ def test_an_interrupt_is_130_and_reported(invincat, openai_server, form):
     ]
 
 
+@pytest.mark.slow
 def test_an_interrupt_before_anything_was_said(invincat, openai_server):
     openai_server.always(by_model(lambda _: never()))
     process = invincat.start("-p", "Explain")
@@ -189,6 +199,7 @@ def test_an_interrupt_before_anything_was_said(invincat, openai_server):
     assert (process.returncode, out, err) == (130, b"", b"interrupted\n")
 
 
+@pytest.mark.slow
 def test_case_37_killed_while_a_tool_runs_it_is_resumed_and_the_tool_not_run_again(
     invincat, openai_server, repo, state
 ):
@@ -224,6 +235,7 @@ def test_case_38_a_second_process_is_refused_with_one_line(invincat, openai_serv
     assert invincat("-p", "Me too", "-c").out == "Hello\n"
 
 
+@pytest.mark.slow
 def test_continue_and_resume(invincat, openai_server, repo):
     first, second = (
         invincat("-p", words, "--output-format", "json", cwd=repo.parent).json["session"] for words in ("no", "yes")
@@ -246,6 +258,7 @@ def test_without_a_model_it_says_how_to_get_one_and_remembers(invincat, openai_s
     assert "nox" in invincat("list").out
 
 
+@pytest.mark.slow
 def test_the_second_model_is_asked_to_remember(invincat, openai_server):
     openai_server.strict = Strict(models=frozenset({TALK, MEMORY}))
     invincat("-p", "We run the tests through nox")
@@ -253,6 +266,7 @@ def test_the_second_model_is_asked_to_remember(invincat, openai_server):
     assert "tools" not in asked_of(openai_server, MEMORY)[0].body
 
 
+@pytest.mark.slow
 def test_a_second_model_that_is_not_there_is_one_line_and_the_answer_stands(invincat, openai_server):
     openai_server.strict = Strict(models=frozenset({TALK}))
     run = invincat("-p", "We run the tests through nox")

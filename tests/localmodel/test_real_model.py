@@ -49,7 +49,8 @@ def test_a_turn_is_answered_and_learned_from(endpoint, repo, git, tmp_path):
         "OPENAI_MODEL": "smollm2",
         "OPENAI_API_KEY": "none",
     }
-    words = ("-p", "Remember: run the tests with nox.", "--output-format", "json", "--max-turns", "2", "--max-tokens", "6000")
+    limits = ("--max-turns", "2", "--max-tokens", "6000")
+    words = ("-p", "Remember: run the tests with nox.", "--output-format", "json", *limits)
     done = subprocess.run(
         [sys.executable, "-P", "-m", "invincat", *words],
         cwd=repo,

@@ -53,6 +53,7 @@ def test_a_streamed_answer_is_rendered_above_the_prompt(terminal):
     assert screen.leave()["sent"] == ["go"]
 
 
+@pytest.mark.slow
 def test_typing_goes_on_while_the_answer_streams(terminal):
     steps = [step for number in range(60) for step in (Text(f"line {number}\n\n"), Pause(0.01))]
     screen = terminal(Spec(turns=((*steps, ended()), said("second"))))
@@ -92,6 +93,7 @@ def test_ctrl_c_clears_then_interrupts_then_quits(terminal):
     assert screen.end() == {"sent": ["go"], "done": ["close"], "interrupted": 1}
 
 
+@pytest.mark.slow
 def test_esc_interrupts_a_turn_and_gives_back_what_was_queued(terminal):
     screen = terminal(Spec(turns=((ToolStarted("1", "grep", '{"pattern":"x"}'), Pause(60.0)),)))
     screen.send("go\r")
@@ -105,6 +107,7 @@ def test_esc_interrupts_a_turn_and_gives_back_what_was_queued(terminal):
     assert screen.leave()["interrupted"] == 1
 
 
+@pytest.mark.slow
 def test_completion_of_commands_files_and_memories(terminal):
     screen = terminal()
     screen.send("/mem")
@@ -122,6 +125,7 @@ def test_completion_of_commands_files_and_memories(terminal):
     assert screen.leave()["sent"] == ["look at @src/app.py #use-tabs"]
 
 
+@pytest.mark.slow
 def test_a_large_paste_folds_and_expands_when_sent(terminal, tmp_path):
     screen = terminal(FAKE_HISTORY=str(tmp_path / "history"))
     text = "\n".join(f"row {number}" for number in range(12))
@@ -151,6 +155,7 @@ def test_an_offer_takes_one_key(terminal):
     assert screen.leave()["done"] == ["accept 01A", "reject 01B", "close"]
 
 
+@pytest.mark.slow
 def test_a_word_that_begins_with_the_key_of_an_offer_is_a_word(terminal):
     screen = terminal(Spec(background=(Learned("held: use tabs", proposal="01A"),)))
     screen.until("a accept")
@@ -164,6 +169,7 @@ def test_a_word_that_begins_with_the_key_of_an_offer_is_a_word(terminal):
     assert screen.leave()["done"] == ["close"]
 
 
+@pytest.mark.slow
 def test_a_review_walks_through_what_is_held(terminal):
     screen = terminal(Spec(waiting=(held("01A", "create a"), held("01B", "create b"), held("01C", "create c"))))
     assert "2 memories, 3 held" in screen.text
@@ -182,6 +188,7 @@ def test_a_review_walks_through_what_is_held(terminal):
     assert screen.leave()["done"] == ["accept 01A", "reject 01B", "close"]
 
 
+@pytest.mark.slow
 def test_forty_columns(terminal):
     screen = terminal(
         Spec(turns=(said(ANSWER + "\n| 名前 | value |\n|--|--|\n| 漢字 | " + "long " * 20 + "|\n"),)), rows=30
@@ -197,6 +204,7 @@ def test_forty_columns(terminal):
     assert "fake-1 | main | 2 memories" in screen.text
 
 
+@pytest.mark.slow
 def test_a_very_small_terminal(terminal):
     screen = terminal(Spec(turns=(said(ANSWER * 3),)), rows=4, columns=20)
     screen.send("go\r")
@@ -206,6 +214,7 @@ def test_a_very_small_terminal(terminal):
     assert screen.leave()["sent"] == ["go"]
 
 
+@pytest.mark.slow
 def test_no_colour(terminal):
     screen = terminal(Spec(turns=(said(ANSWER),), model=None), NO_COLOR="1")
     screen.send("go\r")
@@ -241,6 +250,7 @@ def test_nothing_that_a_model_tool_or_memory_says_drives_the_terminal(terminal):
     assert "Invincat" in screen.everything
 
 
+@pytest.mark.slow
 def test_a_restart_takes_back_what_was_printed(terminal):
     turn = (Text("void one\n\nvoid two\n\nvoid"), Pause(0.2), Restarted("connection lost", 0.0), Text("valid"), ended())
     screen = terminal(Spec(turns=(turn,)))
@@ -251,6 +261,7 @@ def test_a_restart_takes_back_what_was_printed(terminal):
     assert "> go\nthe answer begins anew: connection lost\nvalid" in screen.text
 
 
+@pytest.mark.slow
 def test_a_restart_says_so_when_the_void_text_has_scrolled_away(terminal):
     void = "".join(f"void {number}\n\n" for number in range(30))
     screen = terminal(Spec(turns=((Text(void), Pause(0.2), Restarted("503", 0.0), Text("valid"), ended()),)))
@@ -259,6 +270,7 @@ def test_a_restart_says_so_when_the_void_text_has_scrolled_away(terminal):
     screen.until("valid")
 
 
+@pytest.mark.slow
 def test_a_shell_command_has_the_terminal(terminal):
     screen = terminal()
     screen.send("!read x; echo got $x; exit 3\r")
@@ -276,6 +288,7 @@ def test_a_shell_command_has_the_terminal(terminal):
     screen.until("You said: still here")
 
 
+@pytest.mark.slow
 def test_the_editor_gets_the_message_and_gives_it_back(terminal, tmp_path):
     editor = tmp_path / "editor"
     editor.write_text("#!/bin/sh\necho edited >> $1\n")
@@ -288,6 +301,7 @@ def test_the_editor_gets_the_message_and_gives_it_back(terminal, tmp_path):
     assert screen.leave()["sent"] == ["first line\nedited"]
 
 
+@pytest.mark.slow
 def test_history_is_searched_and_walked(terminal, tmp_path):
     (tmp_path / "history").write_text('"an old thought"\n"another"\n')
     screen = terminal(FAKE_HISTORY=str(tmp_path / "history"))
@@ -303,6 +317,7 @@ def test_history_is_searched_and_walked(terminal, tmp_path):
     screen.until("You said: an old thought")
 
 
+@pytest.mark.slow
 def test_suspend_resume_and_paint_anew(terminal):
     screen = terminal()
     screen.send("kept")
@@ -316,6 +331,7 @@ def test_suspend_resume_and_paint_anew(terminal):
     screen.until(lambda: screen.rows[0] == "> kept on")
 
 
+@pytest.mark.slow
 def test_leaving_while_the_desk_finishes_can_be_cut_short(terminal):
     screen = terminal(Spec(closing=30.0))
     screen.send("\x04")
@@ -324,6 +340,7 @@ def test_leaving_while_the_desk_finishes_can_be_cut_short(terminal):
     assert screen.end()["done"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_lets_the_desk_finish(terminal, number):
     screen = terminal(Spec(turns=(FOREVER,)))
