@@ -4,6 +4,8 @@ import json
 import time
 from dataclasses import replace
 
+import pytest
+
 from tests.fakes.answers import chat, never
 from tests.headless.conftest import MEMORY, TALK, asked_of, by_model, wait_for
 
