@@ -61,7 +61,7 @@ class _Found:
 
 
 def without_injected(text: str) -> str:
-    """A message without what briefings, recall and notes of ours put there: we do not learn from ourselves (RULES 4)."""
+    """A message without what briefings, recall and notes put there: nothing is learned from itself (RULES 4)."""
     return _INJECTED.sub("\n\n", text)
 
 
