@@ -1,16 +1,16 @@
 """The composition root: picks the stores for a directory and wires readers, ledgers, recall and briefing.
 
-The only module (with `config`, later) that reads the environment, the clock and the place of the user's data.
+Here the clock is read and the place of the user's data decided; below it both are arguments.
 """
 
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
@@ -103,20 +103,19 @@ class App:
     def readable(self, scope: Scope | None = None) -> list[Ledger]:
         """The ledgers that have memories to read: project first, then the person's own.
 
-        NoStore when a repository has none yet; NotARepository when only `project` would do and there is none.
+        NoStore when there is none, or none of the project and that one was asked for.
         """
-        found: list[Ledger] = []
-        if scope is not Scope.USER and (scope is Scope.PROJECT or self.source is not None):
-            if self.project.tip() is None:
-                raise NoStore(
-                    self._no_store_message(), where=self.project.store.location, next_step="run `invincat init`"
-                )
-            found.append(self.project)
-        if scope is not Scope.PROJECT and self._user_store.is_dir():
-            found.append(self.user)
-        if not found:
-            raise NoStore("there are no memories of yours yet", next_step="`invincat remember --scope user TEXT`")
-        return found
+        found = [ledger for ledger in self.existing() if scope in (None, ledger.scope)]
+        if found:
+            return found
+        if scope is Scope.USER or self.source is None:
+            next_step = "`invincat remember --scope user TEXT`"
+            raise NoStore("there are no memories of yours yet", next_step=next_step)
+        raise NoStore(self.no_store_message(), where=self.project.store.location, next_step="run `invincat init`")
+
+    def is_without_store(self) -> bool:
+        """Whether this is a repository that has no memory store yet."""
+        return self.source is not None and self.project.tip() is None
 
     def existing(self) -> list[Ledger]:
         """The ledgers that have a store already, project first; none is no error."""
@@ -143,6 +142,15 @@ class App:
         """What evidence is checked against."""
         return RepositoryGrounds(self.source, turns or {})
 
+    def scope_of(self, items: Sequence[Any]) -> Scope:
+        """The store of the memories that a batch names by id or name; the project's where none has them."""
+        for item in items:
+            reference = item.get("id") if isinstance(item, dict) else None
+            for ledger in self.existing():
+                if isinstance(reference, str) and ledger.view().find(reference):
+                    return ledger.scope
+        return Scope.PROJECT
+
     def repository_path(self, path: str) -> str:
         """A path as a person types it, from the app's directory, as it stands in the repository.
 
@@ -160,7 +168,13 @@ class App:
         """What would be injected now, with these files in play."""
         from invincat.context.briefing import brief  # noqa: PLC0415 - see above
 
-        return brief([(ledger.scope, ledger.view()) for ledger in self.readable()], paths)
+        return brief([(ledger.scope, ledger.view()) for ledger in self.readable()], [*paths, *self.working_folder()])
+
+    def working_folder(self) -> list[str]:
+        """The app's directory as a path in the repository; nothing at its top. It is in play, too (RULES 11)."""
+        root = self.repository.root if self.source is not None else None
+        place = self.directory.resolve()
+        return [place.relative_to(root).as_posix()] if root and place != root and place.is_relative_to(root) else []
 
     def recall(self, query: "Query", progress: Callable[[int, int], None] | None = None) -> "Results":
         """Search what may be read; of two stores the better hits first."""
@@ -207,7 +221,8 @@ class App:
         cache = ParsedCache(repository.state_dir / "parsed", self.installation)
         return Ledger(store, ViewReader(store, cache), scope, utc_now, new_id, id_from)
 
-    def _no_store_message(self) -> str:
+    def no_store_message(self) -> str:
+        """Why there is nothing of the project to read; tells of a published store that was fetched."""
         published = self.published()
         if not published:
             return "this repository has no memory store yet"

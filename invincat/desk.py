@@ -5,8 +5,8 @@ import os
 import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
 
 from invincat.agent.deferred import DeferredClient
 from invincat.agent.events import Event, Learned, Notice
@@ -14,17 +14,20 @@ from invincat.agent.learning import ModelLearner, RulesLearner, Stores
 from invincat.agent.loop import USUAL, Conversation, Limits
 from invincat.agent.memory_agent import MemoryAgent
 from invincat.agent.news import MemoryNews
+from invincat.agent.profiles import ProfiledClient, Profiles
 from invincat.agent.session import Session, Sessions
 from invincat.agent.talk import Talk
 from invincat.agent.worker import Learner, Worker, describe
 from invincat.app import App, new_id, utc_now
+from invincat.context.briefing import Briefing
 from invincat.context.transcript import lines_of
-from invincat.errors import UserError
+from invincat.errors import StoreError, UserError
 from invincat.governance.grounding import Heard
 from invincat.ledger import Ledger, Outcome
 from invincat.llm.client import Client
 from invincat.llm.faults import Endpoint
 from invincat.memory.entry import Source as Origin
+from invincat.memory.entry import format_time
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View
@@ -37,40 +40,51 @@ from invincat.tools.workspace import Workspace
 
 Answer = TypeVar("Answer")
 
+# Where the SDK goes when nobody names an endpoint.
+DEFAULT_URL: Final = "https://api.openai.com/v1"
+# So many of the memories that a briefing leaves out are named in the audit log; beyond that their number must do.
+MAX_LOGGED: Final = 200
 # Seconds that closing waits for what is still being learned.
 FLUSH = 10.0
 
 
 @dataclass(frozen=True)
 class Models:
-    """Which model answers and which one remembers, from flags and environment. `talk` None: no model."""
+    """Which model answers and which one remembers, from flags and environment.
+
+    `talk` None: no model. `memory` None: the one that answers remembers, too. `setting` says where `talk` was set.
+    """
 
     talk: str | None
     memory: str | None
     key: str | None
     base_url: str | None
+    setting: str = "OPENAI_MODEL"
 
     @staticmethod
     def chosen(model: str | None, environment: Mapping[str, str] = os.environ) -> "Models":
         """Flags beat the environment. A key or a base URL alone is no model: names differ by endpoint."""
-        talk = model or environment.get("OPENAI_MODEL") or None
         return Models(
-            talk=talk,
-            memory=environment.get("INVINCAT_MEMORY_MODEL") or talk,
+            talk=model or environment.get("OPENAI_MODEL") or None,
+            memory=environment.get("INVINCAT_MEMORY_MODEL") or None,
             key=environment.get("OPENAI_API_KEY") or None,
             base_url=environment.get("OPENAI_BASE_URL") or None,
         )
 
-    def client(self, model: str, setting: str) -> DeferredClient:
+    @property
+    def remembers(self) -> str | None:
+        """The model that learns; None: rules do."""
+        return self.memory or self.talk
+
+    def client(self, model: str, setting: str, profiles: Profiles) -> DeferredClient:
         """A client for one of the models; BadEndpoint when the base URL cannot be one."""
-        options: dict[str, Any] = {"base_url": self.base_url} if self.base_url else {}
-        if self.base_url:
-            Endpoint(model, self.base_url, model_setting=setting)
+        base_url = self.base_url or DEFAULT_URL
+        Endpoint(model, base_url, model_setting=setting)
 
         def make() -> Client:
             from invincat.llm.openai import OpenAIClient  # noqa: PLC0415 - the SDK costs half a second
 
-            return OpenAIClient(model, self.key, model_setting=setting, **options)
+            return ProfiledClient(OpenAIClient(model, self.key, base_url, model_setting=setting), profiles, base_url)
 
         return DeferredClient(model, make)
 
@@ -99,6 +113,8 @@ class Desk:
         self._limits = limits
         self._stores = StoreThread()
         self._clients: list[DeferredClient] = []
+        self._client: DeferredClient | None = None
+        self._profiles = Profiles(app.state_dir / "profiles.json")
         # What is learned is told here; None says that no more will come.
         self._news: asyncio.Queue[Event | None] = asyncio.Queue()
         self._files: list[str] | None = None
@@ -108,23 +124,27 @@ class Desk:
 
     async def open(self) -> None:
         """Read memory, build the prompt, start the worker."""
-        client = self._client(self._models.talk, "OPENAI_MODEL") if self._models.talk else None
+        self._client = self._talking()
         learner = self._learner()
         session = self._session or self.sessions.begin(self._app.directory, self._models.talk)
         worker = Worker(self._app.state_dir / "queue", self.sessions, learner, new_id, self._news.put_nowait)
         self._talk = Talk(session, worker, await self._conversation(session))
         self._talk.start()
-        if client is not None:
-            client.warm_up()
+        if self._client is not None:
+            self._client.warm_up()
 
     async def _conversation(self, session: Session) -> Conversation | None:
         """A conversation in a session, briefed with what is remembered now; None without a model."""
         self._session = session
-        if self._models.talk is None:
+        if self._client is None:
             return None
-        news = MemoryNews(await self._stores.run(self._views))
+        news = await self._stores.run(lambda: MemoryNews(self._views()))
+        try:
+            await self._stores.run(lambda: self._log(news.briefing, session.id))
+        except StoreError as fault:
+            self._news.put_nowait(Notice(f"the briefing is not in the audit log: {fault}"))
         tools = toolbox(Role.MAIN, self._handles())
-        return Conversation(self._clients[0], tools, session, self._prompt(news), self._since_last(news), self._limits)
+        return Conversation(self._client, tools, session, self._prompt(news), self._since_last(news), self._limits)
 
     # what the REPL shows
 
@@ -199,9 +219,24 @@ class Desk:
             self._files = self._app.source.files() if self._app.source else []
         return self._files
 
-    def set_model(self, name: str) -> str:
-        """Another model from the next session part on; one line."""
-        raise UserError(f"cannot switch to {name} within a session", next_step=f"start again with --model {name} -c")
+    async def set_model(self, name: str) -> str:
+        """Ask another model of the same endpoint from the next message on; session and history stay. One line.
+
+        It remembers, too, unless INVINCAT_MEMORY_MODEL says which one does. UserError where no endpoint is known.
+        """
+        before = self._models
+        if not (before.key or before.base_url):
+            step = "set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint, and start again"
+            raise UserError(f"no endpoint is configured that could have {name}", next_step=step)
+        self._models = replace(before, talk=name, setting="/model")
+        self._client = client = self._made(name, self._models.setting)
+        if not self._open_talk.switch(client):
+            session = self._open_talk.session
+            self._open_talk.change(session, await self._conversation(session))
+        if self._models.remembers != before.remembers:
+            self._open_talk.worker.change(self._learner())
+        client.warm_up()
+        return f"{name} answers from now on"
 
     async def clear(self) -> str:
         """Begin a new session; the old one can be resumed. Its id."""
@@ -230,17 +265,31 @@ class Desk:
         assert self._talk is not None, "open() comes first"
         return self._talk
 
-    def _client(self, model: str, setting: str) -> DeferredClient:
-        client = self._models.client(model, setting)
+    def _talking(self) -> DeferredClient | None:
+        return self._made(self._models.talk, self._models.setting) if self._models.talk else None
+
+    def _made(self, model: str, setting: str) -> DeferredClient:
+        """A client that closing lets go of; one that is no longer asked may still have a job in hand."""
+        client = self._models.client(model, setting, self._profiles)
         self._clients.append(client)
         return client
 
     def _learner(self) -> Learner:
         stores = Stores(self._app.ledger, self._views, self._app.origin, self._app.grounds, self._stores.run)
-        if self._models.memory is None:
+        if (model := self._models.remembers) is None:
             return RulesLearner(stores)
-        setting = "OPENAI_MODEL" if self._models.memory == self._models.talk else "INVINCAT_MEMORY_MODEL"
-        return ModelLearner(MemoryAgent(self._client(self._models.memory, setting)), stores)
+        setting = "INVINCAT_MEMORY_MODEL" if self._models.memory else self._models.setting
+        return ModelLearner(MemoryAgent(self._made(model, setting)), stores)
+
+    def _log(self, briefing: Briefing, session: str) -> None:
+        """Write down what is injected and what was left out, each store its own (RULES 11); no bodies."""
+        for ledger in self._ledgers():
+            shown, left = (
+                [record.name for record in records if record.memory.scope is ledger.scope]
+                for records in (briefing.shown, briefing.left_out)
+            )
+            line = {"time": format_time(utc_now()), "event": "briefing", "session": session, "shown": shown}
+            ledger.store.append("audit.jsonl", line | {"left_out": left[:MAX_LOGGED], "left_out_total": len(left)})
 
     def _prompt(self, news: MemoryNews) -> str:
         # Taken apart, not replaced in turn: a folder may be called anything.

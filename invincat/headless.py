@@ -21,6 +21,7 @@ EXITS: Final[Mapping[End, int]] = {
     End.BUDGET: 53,
     End.REPEATING: 53,
     End.ERROR: 1,
+    End.NO_MODEL: 1,
     End.INTERRUPTED: 130,
 }
 TRY_LATER: Final = 75
@@ -52,6 +53,11 @@ class _Report:
     ended: TurnEnded = field(default_factory=lambda: TurnEnded(End.INTERRUPTED, "", Usage()))
     tools: list[dict[str, Any]] = field(default_factory=list)
     learned: list[Event] = field(default_factory=list)
+
+    def begin(self, session: str) -> None:
+        """The conversation is open: who reads the stream can resume it whatever happens to us."""
+        if self.form is Form.STREAM_JSON:
+            self.out(msgspec.json.encode({"event": "session", "id": session}).decode() + "\n")
 
     def tell(self, event: Event) -> None:
         """An event of the turn."""
@@ -97,6 +103,8 @@ class _Report:
             self.out(msgspec.json.encode(result).decode() + "\n")
         if left:
             self._complain("learning goes on at the next start")
+        if self.form is Form.TEXT:
+            self._complain(f"session {session}")
 
     def _end(self, ended: TurnEnded) -> None:
         """The answer is there at once: learning is off its path."""
@@ -124,6 +132,7 @@ async def run_once(desk: Desk, prompt: str, form: Form, out: Callable[[str], Non
     listening = asyncio.create_task(_listen(desk, report))
     patience = 0.0
     try:
+        report.begin(desk.session_id)
         await _answer(desk, prompt, report)
         # Where the model cannot be asked, learning from it need not be tried.
         patience = FLUSH if report.ended.end not in {End.ERROR, End.INTERRUPTED} else 0.0

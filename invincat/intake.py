@@ -4,15 +4,19 @@ Each fact is a batch of its own, so that one that is refused does not take the o
 from which what the gate refuses is left out and named.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
+
 from invincat.errors import UserError
-from invincat.extraction.conventions import convention_files, rules_in
+from invincat.extraction.conventions import Rule, convention_files, rules_in
 from invincat.extraction.extractor import Extraction, Message, from_commit, from_transcript
-from invincat.extraction.reimport import plan_import
+from invincat.extraction.reimport import imported_paths, not_said_elsewhere, plan_import
 from invincat.governance.grounding import Grounds, Heard
+from invincat.governance.redaction import redact
 from invincat.ledger import Ledger, Outcome
 from invincat.memory.entry import Source as Origin
 from invincat.memory.proposal import Proposal
@@ -25,7 +29,10 @@ MAX_FILE = 1024 * 1024
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did: rules found by file, the outcome (None: nothing to do), what was refused, what is held."""
+    """What an import did: rules found by file, the outcome (None: nothing to do), what was refused, what is held.
+
+    `skipped` says of each file that could not be read why; its memories stay as they are.
+    """
 
     rules: Mapping[str, int]
     outcome: Outcome | None = None
@@ -43,16 +50,25 @@ def import_conventions(
     *,
     dry_run: bool = False,
 ) -> Imported:
-    """Take over the rules that these files, by default all convention files, write down (CLI `import`)."""
+    """Take over the rules that these files, by default all convention files, write down (CLI `import`).
+
+    By default also files that are gone, as far as active imported memories rest on them: these are proposed for
+    archiving. A file that is there and cannot be read changes nothing. UserError for a given path that is no file.
+    """
     rules: dict[str, int] = {}
     skipped: dict[str, str] = {}
     operations: list[Any] = []
     gone: list[Any] = []
+    said: list[Rule] = []
     view = ledger.view()
-    for path in paths or convention_files(source.files()):
+    listed = frozenset() if paths else frozenset(source.files())
+    for path in paths or convention_files(listed | imported_paths(view)):
         data = source.read(path)
         if data is None and paths:
             raise UserError("there is no such file in the repository", where=path)
+        if data is None and _is_in_place(source, path, listed):
+            skipped[path] = "is no regular file inside the repository, or cannot be read"
+            continue
         try:
             text = (data or b"").decode("utf-8")
         except UnicodeDecodeError:
@@ -62,31 +78,62 @@ def import_conventions(
             skipped[path] = f"is larger than {MAX_FILE} characters"
             continue
         found = rules_in(text, path)
-        rules[path] = len(found)
+        if data is not None:
+            rules[path] = len(found)
+        said += found
         plan = plan_import(view, path, found, source.blob_id(data or b"")[:10])
         operations += plan.operations
         gone += plan.archive_proposals
     outcome, refused = _submit_without_refused(ledger, operations, origin, grounds, dry_run=dry_run)
     held = [
         ledger.submit(Proposal((item,), Scope.PROJECT, origin, hold=item["reason"]), grounds, dry_run=dry_run)
-        for item in gone
+        for item in not_said_elsewhere(view, gone, said)
     ]
     return Imported(rules, outcome, refused, tuple(held), skipped)
+
+
+def _is_in_place(source: Source, path: str, listed: frozenset[str]) -> bool:
+    """Whether anything stands at a path, readable or not: in the work tree, or in what a bare repository lists."""
+    root = source.repository.root
+    return path in listed if root is None else os.path.lexists(root / path)
 
 
 def _submit_without_refused(
     ledger: Ledger, operations: list[Any], origin: Origin, grounds: Grounds, *, dry_run: bool
 ) -> tuple[Outcome | None, tuple[Reason, ...]]:
-    """Submit a batch; what a rule refuses is taken out and the rest submitted again, until it goes through."""
-    refused: list[Reason] = []
+    """Submit a batch; what a rule refuses is taken out and the rest submitted again, until it goes through.
+
+    The reasons name the place of each rule in its file: nobody knows the numbers of the operations.
+    """
+    refused: dict[Reason, None] = {}
     while operations:
         outcome = ledger.submit(Proposal(tuple(operations), Scope.PROJECT, origin), grounds, dry_run=dry_run)
-        bad = {reason.operation for reason in outcome.reasons if reason.operation is not None}
-        if outcome.verdict != "rejected" or not bad:
+        if outcome.verdict != "rejected":
             return outcome, tuple(refused)
-        refused += outcome.reasons
-        operations = [item for number, item in enumerate(operations) if number not in bad]
+        bad = [(reason.operation, reason) for reason in outcome.reasons if reason.operation is not None]
+        # A check of whole files names no operation, so each is asked about by itself.
+        bad = bad or _refused_alone(ledger, operations, origin, grounds)
+        if not bad:
+            return outcome, (*refused, *outcome.reasons)
+        refused |= {_placed(reason, operations[number]): None for number, reason in bad}
+        gone = {number for number, _ in bad}
+        operations = [item for number, item in enumerate(operations) if number not in gone]
     return None, tuple(refused)
+
+
+def _refused_alone(
+    ledger: Ledger, operations: Sequence[Any], origin: Origin, grounds: Grounds
+) -> list[tuple[int, Reason]]:
+    tried = (
+        (number, ledger.submit(Proposal((item,), Scope.PROJECT, origin), grounds, dry_run=True))
+        for number, item in enumerate(operations)
+    )
+    return [(number, reason) for number, one in tried if one.verdict == "rejected" for reason in one.reasons]
+
+
+def _placed(reason: Reason, operation: Any) -> Reason:
+    """The reason with `AGENTS.md#L12` for the operation's number; a path may be what was refused, so it is redacted."""
+    return replace(reason, operation=None, field=redact(operation["evidence"][0]["at"]))
 
 
 def extract_transcript(

@@ -14,22 +14,22 @@ from typing import Any, Final
 
 import msgspec
 
-from invincat.errors import UserError
-from invincat.governance.gate import Decision, Judgement, judge
+from invincat.errors import StoreError, UserError
+from invincat.governance.gate import Decision, Judgement, find_secrets, judge
 from invincat.governance.grounding import Grounds, NoGrounds
 from invincat.memory import frontmatter
 from invincat.memory.change import Context, Step
-from invincat.memory.entry import Source, format_time
+from invincat.memory.entry import InvalidMemory, Source, format_time
 from invincat.memory.lifecycle import describe_end
+from invincat.memory.operation import decode, target_of
 from invincat.memory.proposal import Proposal
-from invincat.memory.refusal import Reason, Refused
+from invincat.memory.refusal import Reason
 from invincat.memory.register import SCORE_KEYS, TEXT_KEYS
 from invincat.memory.scope import Scope
 from invincat.memory.view import View
 from invincat.resources import template
 from invincat.store.base import MEMORY_REF, PROPOSALS, REJECTED, Commit, Draft, Store, StoreBusy
-from invincat.store.message import Message, compose, compose_scores, read
-from invincat.store.replay import replay
+from invincat.store.message import Hold, Message, compose, compose_scores, read
 from invincat.store.tree import ViewReader
 
 PATIENCE: Final = 10.0
@@ -50,7 +50,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a proposal, as `apply --json` prints it (CLI).
 
-    `verdict` is committed, held, failed (RULES 1.7), rejected or noop.
+    `verdict` is committed, held, failed (RULES 1.7), rejected or noop. `known`: the same was proposed before.
     """
 
     verdict: str
@@ -65,6 +65,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     kept: str | None = None
     still_active: str | None = None
     dry_run: bool = False
+    known: bool = False
 
 
 class Ledger:
@@ -118,17 +119,22 @@ class Ledger:
     def submit(self, proposal: Proposal, grounds: Grounds | None = None, *, dry_run: bool = False) -> Outcome:
         """Decide a proposal and carry the decision out; all or nothing (RULES 3.3, 3.4).
 
-        StoreBusy when others kept moving the ref for 10 s; then nothing of it was written.
+        StoreBusy when others kept moving the ref for 10 s; then nothing of it was written, and the proposal is kept.
         """
         deadline = time.monotonic() + PATIENCE
-        while True:
-            with self._store.exclusive(max(0.0, deadline - time.monotonic())):
-                outcome = self._attempt(proposal, grounds or NoGrounds(), dry_run=dry_run)
-            if outcome is not None:
-                return outcome
-            if time.monotonic() > deadline:
-                raise StoreBusy("the memory ref kept moving; nothing was written", next_step="run the command again")
-            time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 - jitter, no secret
+        try:
+            while True:
+                with self._store.exclusive(max(0.0, deadline - time.monotonic())):
+                    outcome = self._attempt(proposal, grounds or NoGrounds(), dry_run=dry_run)
+                if outcome is not None:
+                    return outcome
+                if time.monotonic() > deadline:
+                    raise StoreBusy("the memory ref kept moving; nothing was written", next_step="run it again")
+                time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 - jitter, no secret
+        except StoreBusy as fault:
+            if not dry_run and not find_secrets(proposal):
+                self._keep(proposal, [Reason(rule="RULES 3.4", message=fault.what)], self._clock())
+            raise
 
     def _attempt(self, proposal: Proposal, grounds: Grounds, *, dry_run: bool) -> Outcome | None:
         """One try on the tip as it is now; None when somebody moved the ref meanwhile."""
@@ -140,49 +146,60 @@ class Ledger:
         judgement = judge(view, proposal, context, grounds)
         chains = [chain for chain in _chains(judgement.steps) if chain[0].op != "noop"]
         ids: list[str] = []
-        held = None
+        held = known = None
         if judgement.decision is not Decision.REJECT and chains and base and not dry_run:
             held = f"{PROPOSALS}{self._id_from(_digest(chains))}" if judgement.decision is Decision.HOLD else None
-            if held and (known := self._known_proposal(held)):
-                judgement = replace(judgement, notes=(*judgement.notes, known))
-            else:
+            known = self._known_proposal(held) if held else None
+            if known is None:
+                if held and tip is None and self._store.swap(MEMORY_REF, None, base):
+                    tip = base  # a proposal waits in a store that can be read
                 drafts = self._drafts(base, view, chains, proposal, judgement.reasons if held else ())
                 ids = self._store.write(base, drafts, self._store.author(), now)
                 if not self._store.swap(held or MEMORY_REF, None if held else tip, ids[-1]):
                     return None
-        outcome = self._outcome(view, proposal, judgement, chains, tip, ids, held, dry_run=dry_run)
-        if not dry_run:
-            self._audit(proposal, outcome, now)
-        return outcome
+        outcome = self._outcome(view, judgement, chains, tip, ids, held)
+        outcome = msgspec.structs.replace(outcome, dry_run=dry_run, **_known_fields(outcome, known))
+        return outcome if dry_run else self._audit(proposal, outcome, now)
 
     def accept(self, proposal: str) -> Outcome:
-        """A person's yes: the held commits are made again on the tip (RULES 3.3, ARCHITECTURE decision 8).
+        """A person's yes: what was held passes the gate again on what is believed now (ARCHITECTURE, decision 8).
 
-        UserError for an unknown proposal; the verdict is `rejected` where what it changes has changed since.
+        UserError for an unknown proposal. The verdict is `rejected` where a memory it changes has changed since.
         """
         ref = f"{PROPOSALS}{proposal}"
-        with self._store.exclusive(PATIENCE):
-            tip, held = self._store.tip(), self._store.tip(ref)
-            if held is None or tip is None:
-                raise UserError(f"no proposal {proposal} waits", next_step="see `invincat review list`")
-            chain = [commit for commit, _ in reversed(list(held_chain(self._store, held)))]
-            outcome = Outcome(verdict="noop", repository=self._store.location, scope=self._scope, before=tip, after=tip)
-            try:
-                drafts = replay(self._store, self._reader, chain, self._reader.view(tip))
-            except Refused as fault:
-                outcome = msgspec.structs.replace(outcome, verdict="rejected", reasons=(fault.reason(),))
-                drafts = []
-            now = self._clock()
-            if drafts:
-                ids = self._store.write(tip, drafts, self._store.author(), now)
-                if not self._store.swap(MEMORY_REF, tip, ids[-1]):
-                    raise StoreBusy("the memory ref moved meanwhile; nothing was written", next_step="accept it again")
-                done = tuple(map(_accepted, drafts, ids))
-                outcome = msgspec.structs.replace(outcome, verdict="committed", after=ids[-1], operations=done)
-            if outcome.verdict != "rejected":
+        held = self._store.tip(ref)
+        if held is None:
+            raise UserError(f"no proposal {proposal} waits", next_step="see `invincat review list`")
+        chain = list(held_chain(self._store, held))
+        kept = _kept(chain[0][1].proposal if chain else None, self._scope)
+        if stale := self._changed_since(chain[-1][0].parents[0], kept):
+            outcome = Outcome(
+                verdict="rejected",
+                repository=self._store.location,
+                scope=self._scope,
+                before=self.tip(),
+                after=self.tip(),
+                reasons=(stale,),
+            )
+            self._write_audit(self._clock(), "user", outcome)
+            return outcome
+        outcome = self.submit(kept)
+        if outcome.verdict in {"committed", "noop"}:
+            with self._store.exclusive(PATIENCE):
                 self._store.swap(ref, held, None)
-            self._write_audit(now, "user", outcome)
         return outcome
+
+    def _changed_since(self, base: str, proposal: Proposal) -> Reason | None:
+        """Why a proposal speaks of a memory that is no longer what it saw."""
+        before, now = self._reader.view(base), self.view()
+        for number, operation in decode(proposal.items, proposal.source.actor)[0].items():
+            old = before.find(target_of(operation) or "")
+            current = now.records.get(old.id) if old else None
+            if old and (current is None or current.blob != old.blob):
+                state = describe_end(now, current) if current else "deleted"
+                message = f"{old.name} ({state}) has changed since this was proposed; reject it, or make it anew"
+                return Reason(rule="RULES 3.4", message=message, operation=number, field="id")
+        return None
 
     def reject(self, proposal: str, reason: str) -> None:
         """A person's no: the proposal is kept apart, and not made again. UserError for an unknown one."""
@@ -214,7 +231,7 @@ class Ledger:
         held: Sequence[Reason],
     ) -> list[Draft]:
         """The commits of a batch; the first memory of a store brings the README with it."""
-        why = "; ".join(reason.message for reason in held) or None
+        hold = Hold("; ".join(reason.message for reason in held)) if held else None
         texts: dict[str, str] = {}
         drafts = []
         root = {entry.name for entry in self._store.list_tree(self._store.commit(base).tree)}
@@ -233,7 +250,10 @@ class Ledger:
                 if step.marker:
                     puts[step.marker.path] = frontmatter.render_marker(step.marker).encode()
             write = compose_scores if chain[0].op == "score" else _compose_one
-            message = write(chain, proposal.source, why)
+            if hold and chain is chains[-1]:
+                kept = _Kept(proposal.items, proposal.source)
+                hold = replace(hold, proposal=msgspec.json.encode(kept).decode())
+            message = write(chain, proposal.source, hold)
             drafts.append(Draft(message=message, puts=puts, removes=frozenset(removes - puts.keys())))
         return drafts
 
@@ -247,18 +267,15 @@ class Ledger:
     def _outcome(
         self,
         view: View,
-        proposal: Proposal,
         judgement: Judgement,
         chains: Sequence[Sequence[Step]],
         tip: str | None,
         ids: Sequence[str],
         held: str | None,
-        *,
-        dry_run: bool,
     ) -> Outcome:
         failures = [step for step in judgement.steps if step.failure]
         commits = {id(step): commit for chain, commit in zip(chains, ids, strict=False) for step in chain}
-        notes = [*judgement.notes, *(step.note for step in judgement.steps if step.note)]
+        notes = [step.note for step in judgement.steps if step.note]
         return Outcome(
             verdict=_verdict(judgement, failures, chains),
             repository=self._store.location,
@@ -271,24 +288,34 @@ class Ledger:
             hint="; ".join(notes) or None,
             kept=failures[0].subject.name if failures and failures[0].subject else None,
             still_active=_still_active(view, failures),
-            dry_run=dry_run,
         )
 
-    def _audit(self, proposal: Proposal, outcome: Outcome, now: datetime) -> None:
-        """Every verdict lands in the audit log; what was rejected is kept, unless it may hold a secret (RULES 4)."""
-        line = self._write_audit(now, proposal.source.actor, outcome)
-        if outcome.verdict == "rejected" and not any("secret" in reason.rule for reason in outcome.reasons):
-            kept: dict[str, Any] = {
-                "time": line["time"],
-                "operations": list(proposal.items),
-                "reasons": line["reasons"],
-            }
-            self._store.append("rejected.jsonl", kept)
+    def _audit(self, proposal: Proposal, outcome: Outcome, now: datetime) -> Outcome:
+        """Every verdict lands in the audit log; what was rejected is kept, unless it may hold a secret (RULES 4).
 
-    def _write_audit(self, now: datetime, actor: str, outcome: Outcome) -> dict[str, Any]:
-        line = {"time": format_time(now), "actor": actor, **msgspec.to_builtins(outcome)}
-        self._store.append("audit.jsonl", line)
-        return line
+        What is committed is committed, also where a log cannot be written: then the outcome says so.
+        """
+        try:
+            self._write_audit(now, proposal.source.actor, outcome)
+            if outcome.verdict == "rejected" and not any("secret" in reason.rule for reason in outcome.reasons):
+                self._keep(proposal, outcome.reasons, now)
+        except StoreError as fault:
+            hint = "; ".join(part for part in (outcome.hint, f"not written to the audit log: {fault}") if part)
+            return msgspec.structs.replace(outcome, hint=hint)
+        return outcome
+
+    def _keep(self, proposal: Proposal, reasons: Sequence[Reason], now: datetime) -> None:
+        """A proposal that was not carried out, for a person to look at."""
+        line = {"time": format_time(now), "operations": list(proposal.items), "reasons": msgspec.to_builtins(reasons)}
+        self._store.append("rejected.jsonl", line)
+
+    def _write_audit(self, now: datetime, actor: str, outcome: Outcome) -> None:
+        self._store.append("audit.jsonl", {"time": format_time(now), "actor": actor, **msgspec.to_builtins(outcome)})
+
+
+def _known_fields(outcome: Outcome, known: str | None) -> dict[str, Any]:
+    """What an outcome says of a proposal that was made before."""
+    return {"known": True, "hint": "; ".join(part for part in (outcome.hint, known) if part)} if known else {}
 
 
 def held_chain(store: Store, tip: str) -> Iterator[tuple[Commit, Message]]:
@@ -300,11 +327,19 @@ def held_chain(store: Store, tip: str) -> Iterator[tuple[Commit, Message]]:
         yield commit, message
 
 
-def _accepted(draft: Draft, commit: str) -> Done:
-    """One accepted commit; its subject tells what it did."""
-    message = read(draft.message)
-    verb, label = message.subject.partition(":")[0].split(" ")[:2]
-    return Done(op=verb, name=label.rpartition("/")[2], id=next(iter(message.memories), None), commit=commit)
+class _Kept(msgspec.Struct, frozen=True):
+    """A proposal as the last commit of its chain keeps it."""
+
+    operations: tuple[Any, ...]
+    source: Source
+
+
+def _kept(text: str | None, scope: Scope) -> Proposal:
+    try:
+        kept = msgspec.json.decode(text or "", type=_Kept)
+    except (msgspec.DecodeError, InvalidMemory):
+        raise UserError("the proposal does not say what it would do", next_step="reject it") from None
+    return Proposal(kept.operations, scope, kept.source, decided=True)
 
 
 def _chains(steps: Sequence[Step]) -> list[list[Step]]:
@@ -313,7 +348,7 @@ def _chains(steps: Sequence[Step]) -> list[list[Step]]:
     return [[step] for step in steps if step.op != "score"] + ([scores] if scores else [])
 
 
-def _compose_one(chain: Sequence[Step], source: Source, held: str | None) -> str:
+def _compose_one(chain: Sequence[Step], source: Source, held: Hold | None) -> str:
     return compose(chain[0], source, held)
 
 

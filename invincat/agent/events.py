@@ -8,7 +8,7 @@ from invincat.llm.usage import Usage
 
 
 class End(StrEnum):
-    """Why a turn ended."""
+    """Why a turn ended; NO_MODEL: nobody was there to answer it."""
 
     FINAL = "final"
     INTERRUPTED = "interrupted"
@@ -16,6 +16,7 @@ class End(StrEnum):
     REPEATING = "repeating"
     BUDGET = "budget"
     ERROR = "error"
+    NO_MODEL = "no_model"
 
 
 class Text(msgspec.Struct, frozen=True, tag="text", tag_field="event"):

@@ -8,10 +8,8 @@ from typing import Any
 from invincat.agent.memory_agent import MemoryAgent, Reply
 from invincat.context.transcript import Line
 from invincat.errors import UserError
-from invincat.extraction.extractor import Message as Said
 from invincat.governance.grounding import Grounds, Heard
 from invincat.governance.redaction import redact
-from invincat.intake import extract_transcript
 from invincat.ledger import Ledger, Outcome
 from invincat.memory.entry import Source
 from invincat.memory.proposal import Proposal
@@ -44,6 +42,10 @@ class RulesLearner:
         return await _carried_through(self._stores.run(lambda: self._submit(session, lines, settled)))
 
     def _submit(self, session: str, lines: Sequence[Line], settled: Callable[[], None]) -> list[Outcome]:
+        # Markdown and matching cost 0.1 s, which no prompt need wait for.
+        from invincat.extraction.extractor import Message as Said  # noqa: PLC0415 - as above
+        from invincat.intake import extract_transcript  # noqa: PLC0415 - as above
+
         stores = self._stores
         said = [Said(line.heard.role, line.heard.text, line.heard.tool, line.number) for line in lines]
         outcomes = extract_transcript(said, stores.ledger, stores.origin("rules", session), stores.grounds)

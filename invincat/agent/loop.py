@@ -23,7 +23,16 @@ from invincat.agent.events import (
 )
 from invincat.agent.session import Session, encodable
 from invincat.errors import InvincatError, ProviderError
-from invincat.llm.client import BrokenStream, Client, Completion, Finish, ReasoningDelta, Retrying, TextDelta
+from invincat.llm.client import (
+    BrokenStream,
+    Client,
+    Completion,
+    Finish,
+    ReasoningDelta,
+    Refused,
+    Retrying,
+    TextDelta,
+)
 from invincat.llm.message import Assistant, Message, System, ToolCall, ToolResult, User
 from invincat.llm.usage import Usage
 from invincat.tools.registry import Toolbox
@@ -91,24 +100,35 @@ class Conversation:
         """The log it is written to."""
         return self._session
 
+    def switch(self, client: Client) -> None:
+        """Ask another model from the next turn on; system prompt and history stay as they are."""
+        self._client = client
+
     async def turn(self, text: str) -> AsyncGenerator[Event, None]:
         """Answer a person's message; TurnEnded comes last, also for faults. Cancelling keeps the history whole."""
-        news = await self._news()
-        self._append(User(f"{text}\n\n{news}" if news else text))
         progress = _Progress()
         try:
+            await self._hear(text)
             # Closed here and at once: a generator that is left to the garbage collector ends its history too late.
             async with aclosing(self._run(progress)) as events:
                 async for event in events:
                     yield event
             ended = TurnEnded(self._spent(progress) or End.FINAL, progress.text, progress.usage)
         except InvincatError as fault:
-            later = isinstance(fault, ProviderError) and fault.exit_code == ProviderError.exit_code
+            later = isinstance(fault, ProviderError) and not isinstance(fault, Refused)
             ended = TurnEnded(End.ERROR, progress.text, progress.usage, error=str(fault), try_later=later)
         if not self._session.saving and not self._told_unsaved:
             self._told_unsaved = True
             yield Notice("the session can no longer be saved (is the disk full?); it lives in memory only")
         yield ended
+
+    async def _hear(self, text: str) -> None:
+        """Append a person's message with the news behind it; without them, when they cannot be had."""
+        news: str | None = None
+        try:
+            news = await self._news()
+        finally:
+            self._append(User(f"{text}\n\n{news}" if news else text))
 
     async def _run(self, progress: _Progress) -> AsyncGenerator[Event, None]:
         """Query and act until the model has said its last word, or no further request may be made."""

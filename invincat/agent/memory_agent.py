@@ -17,7 +17,7 @@ from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View
 from invincat.resources import template
 
-# So many memories are shown to the model; the rest is left to the duplicate check.
+# So many memories are shown to the model, what the slice is about first; the rest is left to the duplicate check.
 MAX_SHOWN: Final = 200
 MAX_CONTENT: Final = 500
 MAX_TOKENS: Final = 4_000
@@ -73,13 +73,29 @@ class MemoryAgent:
 
 
 def _slice(lines: Sequence[Line], views: Mapping[Scope, View]) -> str:
-    remembered = [_shown(record) for view in views.values() for record in view.active()]
+    remembered = [record for view in views.values() for record in view.active()]
     # Taken apart, not replaced in turn: what is remembered may itself name a place to fill.
     before, _, rest = template("prompts/memory_slice.md").partition("{remembered}")
     between, _, after = rest.partition("{conversation}")
-    known = "\n".join(remembered[:MAX_SHOWN]) or "nothing yet"
+    known = "\n".join(map(_shown, _nearest(remembered, lines))) or "nothing yet"
     conversation = "\n\n".join(map(_spoken, lines))
     return f"{before}{known}{between}{conversation}{after}"
+
+
+def _nearest(records: Sequence[Record], lines: Sequence[Line]) -> Sequence[Record]:
+    """All records, or of too many those that share most words with the slice, then those of the best score."""
+    if len(records) <= MAX_SHOWN:
+        return records
+    from invincat.recall.analysis import query_terms  # noqa: PLC0415 - stemmers, which few stores ever need here
+
+    asked = {term for line in lines for term in query_terms(line.heard.text)}
+
+    def rank(record: Record) -> tuple[int, int, str]:
+        memory = record.memory
+        shared = asked.intersection(query_terms(f"{memory.section} {memory.title} {memory.body}"))
+        return -len(shared), -memory.score, record.id
+
+    return sorted(records, key=rank)[:MAX_SHOWN]
 
 
 def _shown(record: Record) -> str:

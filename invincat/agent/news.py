@@ -15,12 +15,16 @@ class MemoryNews:
 
     def __init__(self, views: Mapping[Scope, View]) -> None:
         self._told = _active(views)
+        self._seen = _commits(views)
         self.briefing = brief(list(views.items()))
 
     def since_last(self, views: Mapping[Scope, View]) -> str | None:
         """A note on what holds now and what no longer does; None when nothing changed."""
+        if (seen := _commits(views)) == self._seen:
+            return None
+        self._seen = seen
         now = _active(views)
-        came = [record for id, record in now.items() if _text(self._told.get(id)) != _text(record)]
+        came = [record for id, record in now.items() if _mark(self._told.get(id)) != record.fingerprint]
         gone = [record for id, record in self._told.items() if id not in now]
         self._told = now
         if not came and not gone:
@@ -36,5 +40,9 @@ def _active(views: Mapping[Scope, View]) -> dict[str, Record]:
     return {record.id: record for view in views.values() for record in view.active()}
 
 
-def _text(record: Record | None) -> tuple[str, str] | None:
-    return (record.memory.title, record.memory.body) if record else None
+def _commits(views: Mapping[Scope, View]) -> dict[Scope, str | None]:
+    return {scope: view.commit for scope, view in views.items()}
+
+
+def _mark(record: Record | None) -> str | None:
+    return record.fingerprint if record else None

@@ -10,12 +10,13 @@ from invincat.agent.loop import Conversation
 from invincat.agent.session import Session
 from invincat.agent.worker import Worker
 from invincat.extraction.phrases import is_trivial
+from invincat.llm.client import Client
 from invincat.llm.message import User
 from invincat.llm.usage import Usage
 
 NO_MODEL: Final = (
-    "No model is configured, so nobody answers; what you ask to be remembered is. "
-    "Set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint) and OPENAI_MODEL to talk."
+    "No model is configured, so there is no answer. Requests to remember still work. "
+    "To talk, set OPENAI_MODEL and OPENAI_API_KEY (for another endpoint OPENAI_BASE_URL)."
 )
 
 
@@ -33,16 +34,23 @@ class Talk:
         self._working = asyncio.create_task(self.worker.run())
 
     def change(self, session: Session, conversation: Conversation | None) -> None:
-        """Go on in another session. What is being learned from the old one goes on, too."""
-        self.session.close()
+        """Go on in another session, or another way in the same one. What is being learned from the old one goes on, too."""
+        if session is not self.session:
+            self.session.close()
         self.session, self._conversation = session, conversation
+
+    def switch(self, client: Client) -> bool:
+        """Ask another model from the next turn on, in the same conversation; False when there is none yet."""
+        if self._conversation is None:
+            return False
+        self._conversation.switch(client)
+        return True
 
     async def turn(self, text: str) -> AsyncGenerator[Event, None]:
         """Answer a message; when the turn is over, and not trivial, it is queued for learning."""
         if self._conversation is None:
             self.session.append(User(text))
-            yield Notice(NO_MODEL)
-            for event in self._over(text, TurnEnded(End.FINAL, "", Usage())):
+            for event in self._over(text, TurnEnded(End.NO_MODEL, "", Usage(), error=NO_MODEL)):
                 yield event
             return
         async with aclosing(self._conversation.turn(text)) as events:

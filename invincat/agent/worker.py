@@ -92,6 +92,13 @@ class Worker:
         draft.replace(draft.with_suffix(".json"))
         self._wake.set()
 
+    def change(self, learner: Learner) -> None:
+        """Learn by another learner from the next part on; what failed by the old one is tried again."""
+        self.learner = learner
+        self._set_aside.clear()
+        self._told.clear()
+        self._wake.set()
+
     def left(self) -> int:
         """How many jobs wait."""
         return len(self._jobs())
@@ -234,19 +241,27 @@ def describe(outcome: Outcome) -> list[Event]:
     """One line for each thing that was learned, held or refused; nothing for a no-op."""
     names = [done for done in outcome.operations if done.op != "noop" and done.name]
     if outcome.verdict in {"committed", "failed"}:
-        return [
+        learned: list[Event] = [
             Learned(
                 f"{_VERBS.get(done.op, done.op)} {done.successor or done.name} ({(done.commit or '')[:7]})",
                 commit=done.commit,
             )
             for done in names
         ]
-    if outcome.verdict == "held" and not outcome.hint:
+        return [*learned, _unretired(outcome)] if outcome.verdict == "failed" else learned
+    if outcome.verdict == "held" and not outcome.known:
         listed = ", ".join(f"{done.op} {done.name}" for done in names)
         return [Learned(f"waits for you: {listed} ({outcome.reasons[0].message})", proposal=outcome.proposal)]
     if outcome.verdict == "rejected":
         return [Notice(f"not remembered: {outcome.reasons[0]}")]
     return []
+
+
+def _unretired(outcome: Outcome) -> Notice:
+    """A successor stands while the old one does, too (RULES 1.7): two that may contradict each other."""
+    old = outcome.still_active or "the old one"
+    why = f" ({outcome.reasons[-1].message})" if outcome.reasons else ""
+    return Notice(f"{old} was not retired and still holds{why}; archive or delete it by hand")
 
 
 _VERBS: Final[Mapping[str, str]] = {

@@ -9,7 +9,7 @@ from invincat.cli.options import Among, json_option
 from invincat.cli.output import app_of, finish, print_json
 from invincat.errors import UserError
 from invincat.memory.entry import is_actor
-from invincat.memory.operation import schema
+from invincat.memory.operation import schema, scope_named
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
 
@@ -45,7 +45,7 @@ def command(
         raise click.UsageError(f"--actor: {actor!r} is no actor")
     items = _read(file)
     app = app_of(context)
-    ledger = app.ledger(scope or _scope_of(items))
+    ledger = app.ledger(scope or scope_named(items) or app.scope_of(items))
     proposal = Proposal(tuple(items), ledger.scope, app.origin(actor, session))
     finish(ledger.submit(proposal, app.grounds(), dry_run=dry_run), as_json=as_json)
 
@@ -61,9 +61,3 @@ def _read(file: BinaryIO) -> list[Any]:
     if not isinstance(batch, dict) or set(batch) != {"operations"} or not isinstance(batch["operations"], list):
         raise UserError('must be one object {"operations": [...]}', where=file.name)
     return list(batch["operations"])
-
-
-def _scope_of(items: list[Any]) -> Scope:
-    """The user's store when every operation that names a scope names that one; else the project's."""
-    named = {item.get("scope") for item in items if isinstance(item, dict) and "scope" in item}
-    return Scope.USER if named == {"user"} else Scope.PROJECT

@@ -34,8 +34,10 @@ def run_import(app: App, files: tuple[str, ...] = (), *, dry_run: bool = False) 
 
 
 def exit_code(imported: Imported) -> int:
-    """0, unless the whole import was refused."""
-    return EXITS[imported.outcome.verdict] if imported.outcome else 0
+    """That of the outcome, 0 when only a part was refused; 4 when all that this import would have changed was."""
+    if imported.outcome is None:
+        return EXITS["rejected"] if imported.refused else 0
+    return EXITS[imported.outcome.verdict]
 
 
 def import_json(imported: Imported) -> dict[str, object]:
@@ -52,10 +54,10 @@ def import_json(imported: Imported) -> dict[str, object]:
 def print_import(imported: Imported) -> None:
     """Files and their rules, what changed, what was refused, what waits."""
     for path, count in imported.rules.items():
-        click.echo(f"{path}: {count} rules")
+        click.echo(f"{path}: {counted(count, 'rule', 'rules')}")
     for path, why in imported.skipped.items():
         click.echo(f"{path}: skipped, {why}", err=True)
-    if not imported.rules and not imported.skipped:
+    if not (imported.rules or imported.skipped or imported.archive):
         click.echo("no convention files here (AGENTS.md, CLAUDE.md, CONTRIBUTING, ...)")
     outcome = imported.outcome
     counts: dict[str, int] = {}
@@ -63,13 +65,21 @@ def print_import(imported: Imported) -> None:
         counts[done.op] = counts.get(done.op, 0) + 1
     created, replaced = counts.get("create", 0), counts.get("supersede", 0)
     where = f"{outcome.scope} memory of {outcome.repository}" if outcome else ""
-    if created or replaced:
+    if outcome and outcome.verdict == "held":
+        click.echo(f"held as proposal {outcome.proposal or '(dry run)'}; see `invincat review list`")
+    elif created or replaced:
         commit = outcome.after[:7] if outcome and outcome.after else "-------"
         dry = " (dry run: nothing was written)" if outcome and outcome.dry_run else ""
-        click.echo(f"{created} memories created, {replaced} superseded  {commit}  {where}{dry}")
+        click.echo(f"{counted(created, 'memory', 'memories')} created, {replaced} superseded  {commit}  {where}{dry}")
     else:
         click.echo("nothing changed")
     for reason in imported.refused:
         click.echo(escape_hidden(f"left out: {reason}"), err=True)
-    if fresh := [held for held in imported.archive if not held.hint]:
-        click.echo(f"{len(fresh)} rules are gone from their file; archiving waits in `invincat review list`")
+    if fresh := [held for held in imported.archive if not held.known]:
+        what = counted(len(fresh), "rule is gone from its file", "rules are gone from their files")
+        click.echo(f"{what}; archiving waits in `invincat review list`")
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """`1 rule`, `2 rules`."""
+    return f"{number} {one if number == 1 else many}"

@@ -3,7 +3,7 @@
 import click
 
 from invincat.cli.options import json_option, scope_option
-from invincat.cli.output import app_of, describe, memory_json, print_json, print_jsonl
+from invincat.cli.output import app_of, describe, memory_json, print_json, print_jsonl, readable
 from invincat.memory.entry import Status
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record
@@ -21,7 +21,7 @@ def command(
 ) -> None:
     """List memories by section: tier, kind, title, name."""
     app = app_of(context)
-    ledgers = app.readable(scope)
+    ledgers = readable(app, scope)
     records = [
         record
         for ledger in ledgers

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from invincat.cli.options import find, json_option, scope_option
-from invincat.cli.output import app_of, print_json, print_jsonl
+from invincat.cli.output import app_of, print_json, print_jsonl, readable
 from invincat.governance.hidden import escape_hidden
 from invincat.ledger import Ledger
 from invincat.memory.entry import format_time
@@ -29,7 +29,7 @@ def command(
     """The history of what is believed, newest first; with NAME only what touched that memory."""
     app = app_of(context)
     if name is None:
-        ledger, id = app.readable(scope)[0], None
+        ledger, id = readable(app, scope)[0], None
     else:
         ledger, record = find(app, name, scope)
         id = record.id

@@ -76,13 +76,22 @@ def claim_fields(app: App, given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+class NotFound(UserError):
+    """No memory has the name or id, or begins with it."""
+
+
 def find(app: App, name: str, scope: Scope | None) -> tuple[Ledger, Record]:
     """The memory that a person means: by name, by id, or by an unambiguous start of either."""
-    found = [(ledger, record) for ledger in app.readable(scope) for record in ledger.view().matching(name)]
+    found = [
+        (ledger, record)
+        for ledger in app.existing()
+        if scope in (None, ledger.scope)
+        for record in ledger.view().matching(name)
+    ]
     exact = [(ledger, record) for ledger, record in found if name in {record.name, record.id}]
     candidates = exact or found
     if not candidates:
-        raise UserError(f"no memory is called {name!r}", next_step="see `invincat list --status all`")
+        raise NotFound(f"no memory is called {name!r}", next_step="see `invincat list --status all`")
     if len(candidates) > 1:
         names = ", ".join(f"{record.name} ({ledger.scope})" for ledger, record in candidates[:6])
         raise UserError(f"{name!r} could be {names}", next_step="give more of the name, or --scope")

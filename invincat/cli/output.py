@@ -11,8 +11,9 @@ import msgspec
 from invincat.app import App
 from invincat.governance.grounding import Grounds, holds
 from invincat.governance.hidden import escape_hidden
-from invincat.ledger import Done, Outcome
+from invincat.ledger import Done, Ledger, Outcome
 from invincat.memory.entry import Memory, format_time
+from invincat.memory.scope import Scope
 from invincat.memory.view import Record
 
 # CLI "Exit codes". Of several outcomes the gravest counts, in this order.
@@ -25,6 +26,14 @@ def app_of(context: click.Context) -> App:
     if directory is not None and not directory.is_dir():
         raise click.UsageError(f"-C: there is no directory {directory}")
     return App.at(directory)
+
+
+def readable(app: App, scope: Scope | None = None) -> list[Ledger]:
+    """The stores to read; a person is told when the project's is not among them."""
+    ledgers = app.readable(scope)
+    if scope is None and app.is_without_store():
+        click.echo(f"note: {app.no_store_message()}; only your own memories are read", err=True)
+    return ledgers
 
 
 def print_json(value: Any) -> None:
@@ -50,9 +59,10 @@ def memory_json(record: Record, grounds: Grounds) -> dict[str, Any]:
         time = getattr(memory, key)
         plain[key] = format_time(time) if time else None
     body, tombstone = plain.pop("body"), plain.pop("tombstone")
-    plain.pop("unknown")
+    unknown = {key.key: key.text for key in memory.unknown}
     return {
-        **plain,
+        **{key: value for key, value in plain.items() if key != "unknown"},
+        **({"unknown": unknown} if unknown else {}),
         "name": record.name,
         "path": record.path,
         "status": str(memory.status),
@@ -66,7 +76,7 @@ def memory_json(record: Record, grounds: Grounds) -> dict[str, Any]:
 def outcome_json(outcome: Outcome) -> dict[str, Any]:
     """An outcome as JSON; what belongs to one verdict only is left out of the others."""
     plain: dict[str, Any] = msgspec.to_builtins(outcome)
-    optional = {"kept": None, "still_active": None, "dry_run": False}
+    optional = {"kept": None, "still_active": None, "dry_run": False, "known": False}
     return {key: value for key, value in plain.items() if key not in optional or value != optional[key]}
 
 
@@ -109,7 +119,7 @@ def print_outcome(outcome: Outcome) -> None:
         word = {"rejected": "refused", "held": "held", "failed": "failed"}.get(outcome.verdict, "note")
         click.echo(escape_hidden(f"{word}: {reason}"), err=True)
     if outcome.verdict == "failed":
-        click.echo(f"kept {outcome.kept}; still active: {outcome.still_active}", err=True)
+        click.echo(f"kept {outcome.kept}; the old memory was not retired: {outcome.still_active}", err=True)
 
 
 def _operation(done: Done, outcome: Outcome) -> str:

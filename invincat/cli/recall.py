@@ -1,12 +1,17 @@
 """`invincat recall QUERY`: search."""
 
+from typing import Any
+
 import click
+import msgspec
 
 from invincat.cli.options import Among, json_option, scope_option
 from invincat.cli.output import app_of, print_json
+from invincat.governance.grounding import Grounds, holds
 from invincat.governance.hidden import escape_hidden
 from invincat.memory.entry import Kind
 from invincat.memory.scope import Scope
+from invincat.recall.hit import Results
 from invincat.recall.query import Query
 
 
@@ -38,14 +43,17 @@ def command(
         kind=kind,
         include_retired=include_retired,
     )
-    results = app_of(context).recall(asked, _progress)
+    app = app_of(context)
+    results = app.recall(asked, _progress)
     if as_json:
-        print_json(results)
+        print_json(_answer(asked.text, results, app.grounds()))
         return
+    if results.degraded:
+        click.echo(f"degraded: {results.degraded}", err=True)
     for hit in results.hits:
         state = "" if hit.status == "active" else f" [{hit.status}]"
         click.echo(escape_hidden(f"{hit.title}{state}"))
-        click.echo(f"  {hit.path}  {hit.kind}, {hit.tier}; {'; '.join(hit.why)}")
+        click.echo(escape_hidden(f"  {hit.path}  {hit.kind}, {hit.tier}; {'; '.join(hit.why)}"))
         if hit.snippet:
             click.echo(escape_hidden(f"  {hit.snippet}"))
     if not results.hits:
@@ -56,3 +64,18 @@ def _progress(done: int, total: int) -> None:
     """Tell a person who waits for a first index; a program that reads stdout is not disturbed."""
     if total >= 2000 and (done == total or done % 1000 == 0):
         click.echo(f"\rindexing {done} of {total}", nl=done == total, err=True)
+
+
+def _answer(query: str, results: Results, grounds: Grounds) -> dict[str, Any]:
+    """The answer as JSON; whether each hit holds here is asked now (CLI)."""
+    hits = []
+    for hit in results.hits:
+        plain: dict[str, Any] = msgspec.to_builtins(hit)
+        hits.append({**plain, "holds": holds(hit.evidence, grounds), "evidence": plain["evidence"]})
+    return {
+        "query": query,
+        "at": results.at,
+        "degraded": results.degraded,
+        "total": results.total,
+        "hits": hits,
+    }

@@ -5,7 +5,7 @@ from difflib import unified_diff
 import click
 
 from invincat.cli.options import json_option, reason_option, scope_option
-from invincat.cli.output import app_of, finish_all, print_json
+from invincat.cli.output import app_of, finish_all, print_json, readable
 from invincat.governance.hidden import escape_hidden
 from invincat.ledger import Ledger, held_chain
 from invincat.memory.scope import Scope
@@ -24,7 +24,7 @@ def command() -> None:
 @click.pass_context
 def list_waiting(context: click.Context, scope: Scope | None, as_json: bool) -> None:
     """List held proposals, the oldest first."""
-    proposals = [proposal for ledger in app_of(context).readable(scope) for proposal in waiting(ledger)]
+    proposals = [proposal for ledger in readable(app_of(context), scope) for proposal in waiting(ledger)]
     if as_json:
         print_json({"proposals": proposals})
         return
@@ -43,7 +43,7 @@ def list_waiting(context: click.Context, scope: Scope | None, as_json: bool) -> 
 @click.pass_context
 def show_one(context: click.Context, proposal: str, scope: Scope | None) -> None:
     """Show what a proposal would change, as git shows it."""
-    ledger, one = find_waiting(app_of(context).readable(scope), proposal)
+    ledger, one = find_waiting(readable(app_of(context), scope), proposal)
     for commit, _ in reversed(list(held_chain(ledger.store, one.commit))):
         click.echo(escape_hidden(commit.message))
         for change in changed_files(ledger.store, commit.parents[0], commit.id):
@@ -57,7 +57,7 @@ def show_one(context: click.Context, proposal: str, scope: Scope | None) -> None
 @click.pass_context
 def accept_some(context: click.Context, proposals: tuple[str, ...], scope: Scope | None, as_json: bool) -> None:
     """Make proposals true."""
-    ledgers = app_of(context).readable(scope)
+    ledgers = readable(app_of(context), scope)
     finish_all([accept(ledgers, proposal) for proposal in proposals], as_json=as_json)
 
 
@@ -68,7 +68,7 @@ def accept_some(context: click.Context, proposals: tuple[str, ...], scope: Scope
 @click.pass_context
 def reject_one(context: click.Context, proposal: str, reason: str, scope: Scope | None) -> None:
     """Say no to a proposal; it is kept below refs/invincat/rejected/ and not made again."""
-    rejected = reject(app_of(context).readable(scope), proposal, reason)
+    rejected = reject(readable(app_of(context), scope), proposal, reason)
     click.echo(escape_hidden(f"rejected {rejected.id}: {'; '.join(rejected.changes)}"))
 
 

@@ -4,8 +4,19 @@ from typing import Any
 
 import click
 
-from invincat.cli.options import claim_fields, claim_options, find, json_option, propose, reason_option, scope_option
+from invincat.app import App
+from invincat.cli.options import (
+    NotFound,
+    claim_fields,
+    claim_options,
+    find,
+    json_option,
+    propose,
+    reason_option,
+    scope_option,
+)
 from invincat.cli.output import app_of, finish
+from invincat.ledger import Ledger
 from invincat.memory.scope import Scope
 
 
@@ -35,9 +46,20 @@ def command(
     if (by is None) == (content is None):
         raise click.UsageError("give one of --by NAME and --content TEXT")
     app = app_of(context)
-    ledger, record = find(app, old, scope)
-    operation: dict[str, Any] = {"op": "supersede", "id": record.id, "reason": reason}
+    ledger, id = _target(app, old, scope, must_exist=by is not None)
+    operation: dict[str, Any] = {"op": "supersede", "id": id, "reason": reason}
     operation |= claim_fields(app, {**given, "content": content})
     if by is not None:
         operation["by"] = find(app, by, ledger.scope)[1].memory.id
     finish(propose(app, ledger, operation, dry_run=dry_run), as_json=as_json)
+
+
+def _target(app: App, old: str, scope: Scope | None, *, must_exist: bool) -> tuple[Ledger, str]:
+    """Whom to retire. New content is kept even when there is nobody to retire (RULES 1.7), so the name goes on as it is."""
+    try:
+        ledger, record = find(app, old, scope)
+    except NotFound:
+        if must_exist:
+            raise
+        return app.ledger(scope or Scope.PROJECT), old
+    return ledger, record.id

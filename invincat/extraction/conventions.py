@@ -160,7 +160,7 @@ def _title(headings: Sequence[Heading]) -> int | None:
 
 
 def _unfolded(found: Iterable[Statement]) -> Iterator[Statement]:
-    """Numbered steps of a procedure as one statement; of any other numbered list, its items."""
+    """The steps of a procedure as one statement; of any other list, its items."""
     for statement in found:
         if not statement.steps:
             yield statement
@@ -174,9 +174,15 @@ def _procedure(statement: Statement) -> Statement | None:
     context = [lead.text for lead in statement.leads[-1:]] or [
         wording.clean_heading(heading.passage.text) for heading in statement.headings[-1:]
     ]
-    if not context or not wording.is_procedure(context[0]) or wording.is_negative(context[0]):
+    if (
+        not context
+        or not (wording.is_procedure(context[0]) or wording.is_task(context[0]))
+        or wording.is_negative(context[0])
+    ):
         return None
     steps = [_with_commands(step) for step in statement.steps]
+    if not statement.is_numbered and not (wording.is_task(context[0]) and all(map(wording.is_step, steps))):
+        return None
     if any(step.is_parent or not step.passage.text for step in statement.steps):
         return None
     told = [wording.noise(step) is None for step in steps]
@@ -250,7 +256,7 @@ def _rule(statement: Statement, title: int | None, globs: tuple[str, ...]) -> Ru
     if any(wording.is_boilerplate_section(name) for name in around) or statement.passage.is_link:
         return None
     own = _with_commands(statement)
-    if not _is_rule(statement, own):
+    if not _is_rule(statement, own) or _is_choice(statement, around, own):
         return None
     context = _context(statement, own, headings)
     if context is None:
@@ -278,6 +284,11 @@ def _rule(statement: Statement, title: int | None, globs: tuple[str, ...]) -> Ru
         support=quotes[1:],
         is_quoted_whole=is_quoted_whole,
     )
+
+
+def _is_choice(statement: Statement, around: Sequence[str], own: str) -> bool:
+    """Whether it only offers names to choose from: `Type of change: bug fix; new feature`."""
+    return statement.is_item and bool(around) and all(wording.is_choice(around[-1], part) for part in own.split("; "))
 
 
 def _section(names: Sequence[str]) -> str:
@@ -310,6 +321,10 @@ def _context(statement: Statement, own: str, headings: Sequence[Heading]) -> lis
     leads = [lead for lead in statement.leads if not wording.is_hollow(wording.clean_heading(lead.text))]
     if wording.says_no(own):
         leads = [lead for lead in leads if not wording.is_bare_negative(lead.text)]
+    # "As such, any such fixes:" says nothing without the words before it; the heading does.
+    telling_leads = [lead for lead in leads if not wording.points_back(lead.text)]
+    is_hanging = len(telling_leads) < len(leads)
+    leads = telling_leads
     context = leads[-2:]
     around = [heading.passage for heading in headings]
     speaks = wording.says_no(own) or wording.is_ticked(statement.passage.text)
@@ -319,7 +334,7 @@ def _context(statement: Statement, own: str, headings: Sequence[Heading]) -> lis
         return context
     if around and wording.is_condition(wording.clean_heading(around[-1].text)):
         return [around[-1]]
-    if not _needs_context(statement, own):
+    if not is_hanging and not _needs_context(statement, own):
         return []
     telling = [passage for passage in around if not wording.is_hollow(wording.clean_heading(passage.text))]
     return telling[-1:] or ([] if wording.weight(own) + own.count("`") // 2 >= LEAST_TOLD else None)

@@ -10,6 +10,7 @@ from invincat.errors import UserError
 from invincat.extraction import signals, wording
 from invincat.extraction.phrases import Request, Whose, requests_in, section_for, standing_in, whose
 from invincat.extraction.speech import Sentence, own_words
+from invincat.governance.redaction import clip_quote
 from invincat.memory.content import fingerprint, normalise, one_line, split_content
 from invincat.memory.entry import Confidence, Kind
 from invincat.memory.evidence import MAX_QUOTE
@@ -94,7 +95,7 @@ def from_commit(commit_id: str, message: str, trailers: Iterable[tuple[str, str]
         words = one_line(value)
         if key.strip().lower() != "memory" or not words or _CONTROL.search(words):
             continue
-        quote = _quote(words)
+        quote = clip_quote(words, MAX_QUOTE)
         operation = _create(words, Scope.PROJECT, f"commit:{commit_id}", quote, explicit=True)
         if quote and quote not in one_line(message):
             operation["evidence"] = [{"at": f"commit:{commit_id}"}]
@@ -179,7 +180,7 @@ def _sorted_out(found: Iterable[_Found]) -> Extraction:
         request = one.request
         if _CONTROL.search(request.content):
             continue
-        quote = _quote(request.quote)
+        quote = clip_quote(request.quote, MAX_QUOTE)
         scope = Scope.PROJECT if request.scope is Whose.PROJECT else Scope.USER
         operation = _create(request.content, scope, f"turn:{one.message.number}", quote, explicit=one.is_explicit)
         if request.scope is Whose.ONLY_HERE:
@@ -204,12 +205,3 @@ def _create(content: str, scope: Scope, at: str, quote: str, *, explicit: bool) 
         "score_reason": "explicit request" if explicit else "standing rule in a person's words",
         "evidence": [{"at": at, "quote": quote}],
     }
-
-
-def _quote(words: str) -> str:
-    """At most 200 characters, cut at a word."""
-    words = one_line(words)
-    if len(words) <= MAX_QUOTE:
-        return words
-    space = words.rfind(" ", 0, MAX_QUOTE + 1)
-    return words[: space if space > MAX_QUOTE // 2 else MAX_QUOTE].strip()

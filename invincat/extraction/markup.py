@@ -17,6 +17,8 @@ from invincat.memory.content import one_line
 
 MAX_COMMANDS = 3
 MAX_COMMAND = 160
+# A list without numbers and of fewer items is no procedure.
+LEAST_STEPS = 3
 # Levels of lines that work as headings, below the six real ones.
 BOLD_LINE = 7
 TITLE_LINE = 8
@@ -32,6 +34,9 @@ _LISTS: Final = frozenset({"bullet_list", "ordered_list"})
 _PATTERNS: Final = {
     "exported": re.compile(r"<!-- invincat:begin -->.*?(?:<!-- invincat:end -->|\Z)", re.DOTALL),
     "tag line": re.compile(r"^[ \t]*</?[A-Za-z][\w-]*(?:[ \t][^<>\n]*)?>[ \t]*$", re.MULTILINE),
+    "html heading": re.compile(
+        r"^[ \t]*<h(?P<level>[1-6])(?:\s[^<>\n]*)?>(?P<words>[^<>\n]+)</h(?P=level)>[ \t]*$", re.MULTILINE
+    ),
     "comment title": re.compile(r"^//[ \t]*(?=[A-Z])", re.MULTILINE),
     "callout": re.compile(r"\A\[!\w+\][ \t]*\n?"),
     "checkbox": re.compile(r"\A\[[ xX]\]\s+"),
@@ -78,8 +83,8 @@ class Statement:
     """A list item or a sentence of prose, with its context from the outside in.
 
     `is_parent`: other items hang on it. `commands`: the shell block that follows it, each command as a code span.
-    `paragraph` numbers the paragraph of a sentence. A numbered list is one statement more, with its items in `steps`
-    and everything in it in `inside`.
+    `paragraph` numbers the paragraph of a sentence. A list that may be a procedure (a numbered one, or a flat one of
+    three items or more) is one statement more, with its items in `steps` and everything in it in `inside`.
     """
 
     passage: Passage
@@ -91,6 +96,7 @@ class Statement:
     commands: Passage | None = None
     steps: tuple["Statement", ...] = ()
     inside: tuple["Statement", ...] = ()
+    is_numbered: bool = False
 
 
 def statements(text: str, *, rst: bool = False) -> list[Statement]:
@@ -99,6 +105,9 @@ def statements(text: str, *, rst: bool = False) -> list[Statement]:
     lines = text.split("\n")
     source = _blank(text, "exported")
     source = _rst_as_markdown(source) if rst else _blank(source, "tag line")
+    source = _PATTERNS["html heading"].sub(
+        lambda found: f"{'#' * int(found['level'])} {found['words'].strip()}", source
+    )
     source = _PATTERNS["comment title"].sub("#### ", source)
     reader = _Reader(lines, rst=rst)
     reader.read(SyntaxTreeNode(_MARKDOWN.parse(source)).children, (), ())
@@ -171,11 +180,14 @@ class _Reader:
     def _list(self, node: SyntaxTreeNode, headings: tuple[Heading, ...], leads: tuple[Passage, ...]) -> None:
         before = len(self.found)
         steps = [step for item in node.children if (step := self._item(item, headings, leads))]
-        if node.type == "ordered_list" and len(steps) > 1:
+        is_numbered = node.type == "ordered_list"
+        if len(steps) > 1 if is_numbered else len(steps) >= LEAST_STEPS and not any(step.is_parent for step in steps):
             inside = tuple(self.found[before:])
             whole = self._block(node)
             self.found[before:] = [
-                Statement(whole, headings, leads, is_item=True, steps=tuple(steps), inside=inside),
+                Statement(
+                    whole, headings, leads, is_item=True, steps=tuple(steps), inside=inside, is_numbered=is_numbered
+                ),
             ]
 
     def _item(

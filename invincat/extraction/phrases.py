@@ -211,13 +211,15 @@ def _orders(found: re.Match[str], main: str) -> bool:
     """Whether the phrase tells what is to be done, and not what happened."""
     groups = found.groupdict()
     if "time" in groups:
-        rest = main[found.end() :].lstrip(" ,:")
-        return wording.is_directive(rest) or bool(signals.SOMEBODY.search(main))
+        rest = main[found.end() :].strip(" ,:.!。")
+        # "Use httpx from now on" gives the order first.
+        return wording.is_directive(rest or main[: found.start()]) or bool(signals.SOMEBODY.search(main))
     verb = (groups.get("verb") or "").lower()
     if not verb:
         return True
     if groups.get("group"):
-        return verb not in signals.NARRATION and not (verb.endswith("ed") and verb != "need")
+        is_past = verb.endswith("ed") and verb != "need" and not wording.is_order_verb(verb)
+        return not is_past and verb not in signals.NARRATION and not signals.TROUBLE.match(main, found.start("verb"))
     return wording.is_order_verb(verb)
 
 

@@ -72,6 +72,23 @@ def plan_import(view: View, path: str, rules: Sequence[Rule], blob: str) -> Impo
     return ImportPlan(tuple(operations), tuple(proposals))
 
 
+def imported_paths(view: View) -> set[str]:
+    """The files that active imported memories rest on, those that are gone meanwhile among them."""
+    return {
+        place.path
+        for record in view.active()
+        if record.memory.source.actor == "import"
+        for item in record.memory.source.evidence
+        if isinstance(place := item.location, FileLines)
+    }
+
+
+def not_said_elsewhere(view: View, proposals: Iterable[Operation], rules: Iterable[Rule]) -> list[Operation]:
+    """The proposals to archive that are left when all files are read: a rule may have moved to another one."""
+    said = {_fingerprint(rule) for rule in rules}
+    return [item for item in proposals if view.records[item["id"]].fingerprint not in said]
+
+
 class _File:
     """The memories that came from one file, and what else the view holds."""
 

@@ -167,22 +167,42 @@ STANDING: Final = (
         r"need to) )?(?P<verb>[a-z]+)"
     ),
     re.compile(
+        r"(?i)(?:^|[,;:]\s*)(?:please\s+|also,?\s+)?(?:make sure|be sure|take care|ensure)"
+        r"(?: (?:to|that (?:you|we)|you|we))? (?:always|never)\s+(?P<verb>[a-z]+)"
+    ),
+    re.compile(
+        r"(?i)\b(?:we|the team)(?:'ve| have)? (?:agreed?|decided) (?:(?:to|that we|on) (?:always|never|only(?: ever)?)|"
+        r"(?:always|never) to)\s+(?P<verb>[a-z]+)"
+    ),
+    re.compile(
+        r"(?i)(?:^|[,;:]\s*)(?:as a (?:general )?rule(?: of thumb)?|by (?:convention|policy)),?\s+"
+        r"(?:(?P<group>we|you|everyone) )?(?:(?:always|never|do not|don't) )?(?P<verb>[a-z]+)"
+    ),
+    re.compile(
         r"从现在开始|从现在起|从今以后|从今往后|今后|以后(?:都|请|不要|别|一律|每次|所有|统一|必须|就|要|再也|,|，)|"
-        r"我们(?:总是|从不|一律|统一|都(?:用|使用|是))|"
+        r"我们(?:总是|一律|统一|都(?:用|使用|是)|(?:从来?都?|绝)不(?!知道|清楚|明白|理解|懂|会|行))|"
         r"不要再|别再|^(?:请)?一律|统一(?:使用|用|采用)|(?:永远|千万|绝对)(?:不要|别|不能)|始终(?:使用|用|要|保持)|"
         r"每次.*都?(?:要|必须|需要)|"
-        r"(?:本|这个|我们)(?:项目|仓库|团队).*(?:必须|一律|禁止|统一|约定|规定|不允许)|我(?:更|比较|还是)?(?:喜欢|"
-        r"偏好|习惯)(?:用|使用|把|先|在)|"
+        r"(?:本|这个|我们)(?:项目|仓库|团队).*(?:必须|一律|禁止|统一|约定|规定|不允许)|我(?:更|比较|还是|一般)?(?:喜欢|"
+        r"偏好|习惯)(?!这|那|它|他|她|你|方案|选项|第|的|了|上|吗)|(?:团队|项目|公司|仓库|我们组?)(?:里|内部?)?(?:明确)?(?:规定|约定)(?!的|了吗)|"
         r"(?:约定|规范|规矩)是"
     ),
 )
-# Verbs after "we always", "we never" that tell what happened, not what is to be done.
+# Verbs after "we always", "we never" that tell what happened or befell somebody, and not what is to be done. What
+# people also do on purpose (run, work, need, find, want, get, ask) is none of them: for these, see TROUBLE.
 NARRATION: Final = word_set(
-    "get gets see sees saw hit hits end ends fail fails have had lose lost forget forgot run ran thought knew know "
-    "work works "
-    "happen happens heard seem seems was were is are be been feel felt find found need think hear wonder expect "
-    "break broke "
-    "crash say said ask did does made came went going gonna want could would might can got wrote"
+    "see sees saw hit hits end ends ended fail fails have had lose lost forget forgot ran thought knew know "
+    "happen happens heard hear seem seems was were is are be been feel felt found wonder expect break broke "
+    "crash say said did does made came went going gonna would might can could got gets wrote works needs wants finds "
+    "told took gave kept left sent meant spent began"
+)
+# What such a verb tells of when it is a complaint: "we always get an error", "we always run into this".
+TROUBLE: Final = re.compile(
+    r"(?i)\b(?:run|get|find|work|need|want|ask)\b(?:"
+    r" (?:into|out of|late|stuck|lost|confused|blocked|bitten|burned|paged|nothing|nowhere|too)\b|"
+    r" to (?:see|restart|reboot|retry|wait|guess|fight)\b|"
+    r"[^,.;:]{0,40}\b(?:errors?|exceptions?|warnings?|fail\w*|bugs?|crash\w*|time-?outs?|conflicts?|problems?|"
+    r"issues?|trouble|surpris\w+|answers?|response|repl(?:y|ies)|result|\d{3})\b(?! (?:before|after|when|instead)))"
 )
 # Somebody else's rule, a complaint, or a story.
 REPORTED: Final = re.compile(
@@ -230,7 +250,8 @@ UNSURE: Final = re.compile(
     r"should (?:we|i|you)|as if|seems to|supposed to)\b|^(?:也许|可能|如果.*(?:总是|从不))"
 )
 CONDITION: Final = re.compile(
-    r"(?i)^(?:if|when|while|once|unless|since|because|as|after|before|although|for)\b[^,]{3,80},\s*"
+    r"(?i)^(?:if|when|while|once|unless|since|because|as(?! a (?:general )?rule)|after|before|although|for)\b"
+    r"[^,]{3,80},\s*"
 )
 # A command or request about the task at hand, though it has a standing word.
 ABOUT_TASK: Final = re.compile(

@@ -125,6 +125,7 @@ _IMPERATIVES: Final = word_set(
     "unify update upgrade use utilize validate vendor verify version wait walk warn watch work wrap write always "
     "please "
     "double-check edit touch bypass hit invoke hardcode hard-code leak swallow suppress duplicate nest mutate sleep "
+    "backport bisect cherry-pick clone stash "
     "print trust inline introduce mention amend force-push depend spawn squash"
 )
 _DEPENDENT: Final = re.compile(
@@ -134,7 +135,7 @@ _DEPENDENT: Final = re.compile(
     r"alternatively|except|both|the (?:former|latter|rest|same|above|others?|following)|same|if (?:so|not|it|they|that|"
     r"this)|once (?:done|that|this|it)|after (?:that|this)|more(?:over)?|below|above|note that (?:this|it)|"
     r"finally|next|which|else|do (?:this|so)|set to|defaults? to|used (?:by|for|to|in)|doing so|conversely|"
-    r"in other words)\b"
+    r"in other words|(?:pick|choose|select|use|take|copy) (?:one|any|either) (?:that|which|if|when))\b"
     r"|^[\W_]*(?:must|should|can|is|are|was|has|contains|provides|handles|returns|supports|resolves|inspects|wraps|"
     r"uses|"
     r"requires|includes|creates|runs|reads|writes|stores|manages|allows|means)\b"
@@ -144,6 +145,27 @@ _DEPENDENT: Final = re.compile(
 # Of these, what no heading can explain: it points at a sentence.
 _POINTING: Final = re.compile(
     r"(?i)^[\W_]*(?:this|that|these|those|it|its|they|them|their|he|she|such|both|here)\b|^(?:这|那|它)"
+)
+# A lead-in that only points back at the words before it.
+_BACK: Final = re.compile(
+    r"(?i)^[\W_]*(?:as such|any such|such|therefore|thus|hence|accordingly|this|that|these|those|it|they|both)\b"
+)
+MAX_BACK: Final = 6
+# Headings and lead-ins of lists that are the steps of one task, though nobody numbered them. Topics ("Testing",
+# "Writing tests") are none: what stands below them are rules.
+_TASK: Final = re.compile(
+    r"(?i)^(?:to\s+(?!be\b)\w+|how to\b|(?:adding|backporting|releasing|cutting|publishing|deploying|upgrading|"
+    r"bumping|porting|installing|setting up|syncing|migrating)\b)|\b(?:steps|procedure|walkthrough)$|步骤$|流程$"
+)
+# Orders that say how things are to be, and not what to do next.
+_RULE_VERBS: Final = word_set(
+    "use prefer keep avoid ensure follow include favor favour limit respect maintain treat consider name document "
+    "focus be always never don't do make write reuse handle have adhere please remember note"
+)
+MAX_STEP: Final = 24
+# Names of lists whose items are names to choose from.
+_CHOICES: Final = re.compile(
+    r"(?i)(?:\btypes?|\bkinds?|\bcategor(?:y|ies)|\bstatus(?:es)?|类型|类别|分类|状态|选项)$|^(?:types?|kinds?) of \w+$"
 )
 # A heading that is a condition belongs to every rule below it.
 _CONDITION: Final = re.compile(
@@ -206,7 +228,8 @@ _NOISE: Final = {
         r"^\d{4}-\d\d-\d\d\b|^v?\d+\.\d+\.\d+\b|🚧"
     ),
     "example": re.compile(
-        r"(?i)^(?:examples?\b.{0,30}[:：]|e\.g\.|for example\b|output\s*[:：]|input\s*[:：]|sample\b)"
+        r"(?i)^[\W_]*(?:(?:(?:good|bad) )?examples?\b.{0,30}[:：]|(?:示例|举例|例子|样例|范例).{0,12}[:：]|"
+        r"e\.g\.|for example\b|output\s*[:：]|input\s*[:：]|sample\b)"
     ),
     "contact": re.compile(r"[\w.+-]+@[\w-]+\.[a-z]{2,}\W*$|(?i:^email us|^reach out|^contact us)"),
     "address": re.compile(r"^[\w .-]{1,40}:\s*<?https?://\S+$"),
@@ -329,6 +352,35 @@ def is_dependent(text: str) -> bool:
 def is_pointing(text: str) -> bool:
     """Whether it begins by pointing at a sentence that stands elsewhere."""
     return bool(_POINTING.search(text)) and not _NAMED_THIS.search(text)
+
+
+def points_back(lead: str) -> bool:
+    """Whether a lead-in only points at the words before it, and neither orders nor forbids anything."""
+    return (
+        bool(_BACK.search(lead))
+        and weight(lead) <= MAX_BACK
+        and not (_NAMED_THIS.search(lead) or is_directive(lead) or is_negative(lead))
+    )
+
+
+def is_task(words: str) -> bool:
+    """Whether a heading or lead-in names a task, so that a list of orders below it is how it is done."""
+    return bool(_TASK.search(words.rstrip(":： ")))
+
+
+def is_step(text: str) -> bool:
+    """Whether it is a short order that says what to do next: no duty, no style."""
+    first = re.match(r"[\W_]*([A-Za-z][\w'’-]*)", without_code(text))
+    verb = first[1].lower().replace("’", "'") if first else ""
+    is_order = verb in _IMPERATIVES and verb not in _RULE_VERBS
+    return is_order and weight(text) <= MAX_STEP and not (is_binding(text) or _DIRECTIVE.search(without_code(text)))
+
+
+def is_choice(name: str, text: str) -> bool:
+    """Whether an item is one of the names that a list called `name` offers ("Type of change", "Bug fix")."""
+    return (
+        bool(_CHOICES.search(name)) and weight(text) <= 4 and not re.search("[`:：]", text) and not is_directive(text)
+    )
 
 
 def is_condition(heading: str) -> bool:

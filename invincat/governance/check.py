@@ -1,7 +1,7 @@
 """Whether a store is sound: every finding with file, line and rule (HOOKS_AND_REVIEW "Review", `check`)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
@@ -9,7 +9,6 @@ import msgspec
 
 from invincat.governance import hidden, secrets
 from invincat.memory.entry import Verdict
-from invincat.memory.frontmatter import render
 from invincat.memory.naming import section_slug, settle
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View
@@ -26,8 +25,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
-def check(view: View, scope: Scope, now: datetime) -> list[Finding]:
-    """All faults of a view, by path. `now` tells which times lie in the future."""
+def check(view: View, scope: Scope, now: datetime, files: Iterable[tuple[str, bytes]]) -> list[Finding]:
+    """All faults of a view, by path. `now` tells which times lie in the future.
+
+    `files` are all files of the tree with their bytes: what no parser keeps is looked at too.
+    """
     found = [
         Finding(rule=problem.rule, path=problem.path, line=problem.line, message=problem.message)
         for problem in view.problems
@@ -35,7 +37,8 @@ def check(view: View, scope: Scope, now: datetime) -> list[Finding]:
     for record in view:
         for rule, message in (*_record_faults(record, scope, now), *_edge_faults(view, record)):
             found.append(Finding(rule=rule, path=record.path, line=0, message=message))
-        found += _text_faults(record)
+    for path, data in files:
+        found += _text_faults(path, data.decode("utf-8", "replace"))
     found += _name_faults(view)
     return sorted(found, key=lambda finding: (finding.path, finding.line, finding.rule))
 
@@ -69,17 +72,16 @@ def _edge_faults(view: View, record: Record) -> Iterator[tuple[str, str]]:
         following = successor.memory.superseded_by
 
 
-def _text_faults(record: Record) -> Iterator[Finding]:
-    text = render(record.memory)
+def _text_faults(path: str, text: str) -> Iterator[Finding]:
     for secret in secrets.scan(text):
         message = "looks like a secret; it is in the history too"
-        yield Finding(rule=secret.rule, path=record.path, line=secret.line, message=message)
+        yield Finding(rule=secret.rule, path=path, line=secret.line, message=message)
     for mark in hidden.find_hidden(text):
         message = f"has a hidden character ({mark.kind})"
-        yield Finding(rule="RULES 4 hidden", path=record.path, line=mark.line, message=message)
+        yield Finding(rule="RULES 4 hidden", path=path, line=mark.line, message=message)
     for conflict in _CONFLICT.finditer(text):
         line = text.count("\n", 0, conflict.start()) + 1
-        yield Finding(rule="RULES 6.8", path=record.path, line=line, message="has a conflict marker of git")
+        yield Finding(rule="RULES 6.8", path=path, line=line, message="has a conflict marker of git")
 
 
 def _name_faults(view: View) -> Iterator[Finding]:

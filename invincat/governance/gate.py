@@ -5,7 +5,7 @@ secrets first, since every later message may quote what was given.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -16,7 +16,7 @@ from invincat.governance import hidden, secrets
 from invincat.governance.grounding import RULE as EVIDENCE_RULE
 from invincat.governance.grounding import Grounded, Grounds, ground, missing_ground
 from invincat.memory.change import Context, Step, apply
-from invincat.memory.entry import Source, Verdict, is_person
+from invincat.memory.entry import MAX_PROPOSED, Source, Verdict, is_model, is_person
 from invincat.memory.frontmatter import render
 from invincat.memory.operation import (
     Create,
@@ -48,23 +48,21 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """The decision, the steps that would carry the proposal out (none when rejected), why not, and what to know."""
+    """The decision, the steps that would carry the proposal out (none when rejected), and why not."""
 
     decision: Decision
     steps: tuple[Step, ...] = ()
     reasons: tuple[Reason, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def judge(view: View, proposal: Proposal, context: Context, grounds: Grounds) -> Judgement:
     """Hold a proposal against the rules. Nothing is changed; the same input gives the same judgement."""
-    if reasons := _find_secrets(proposal):
+    if reasons := find_secrets(proposal):
         return _rejected(reasons)
-    operations, reasons = decode(proposal.items, proposal.source.actor)
-    hidden_reasons, notes = _find_hidden(proposal)
-    if reasons := [*reasons, *_check_batch(view, operations, proposal), *hidden_reasons]:
+    decoded, reasons = decode(proposal.items, proposal.source.actor)
+    if reasons := [*reasons, *_check_batch(view, decoded, proposal), *_find_hidden(proposal)]:
         return _rejected(reasons)
-    operations, reasons, doubts = _check_evidence(operations, proposal, grounds)
+    operations, reasons, doubts = _check_evidence(list(decoded.values()), proposal, grounds)
     if reasons:
         return _rejected(reasons)
     steps, after, reasons = _apply_all(view, operations, context)
@@ -77,8 +75,9 @@ def judge(view: View, proposal: Proposal, context: Context, grounds: Grounds) ->
     if proposal.hold:
         worries.append(Reason(rule="RULES 4 policy", message=proposal.hold))
     held = [*doubts, *worries]
-    decision = Decision.HOLD if held and any(step.op != "noop" for step in steps) else Decision.COMMIT
-    return Judgement(decision, tuple(steps), tuple(held) if decision is Decision.HOLD else (), tuple(notes))
+    if not held or proposal.decided or all(step.op == "noop" for step in steps):
+        return Judgement(Decision.COMMIT, tuple(steps))
+    return Judgement(Decision.HOLD, tuple(steps), tuple(held))
 
 
 def _rejected(reasons: list[Reason]) -> Judgement:
@@ -114,7 +113,7 @@ def _given(proposal: Proposal) -> Iterator[tuple[int | None, str, str]]:
             yield None, f"source.{field}", text
 
 
-def _find_secrets(proposal: Proposal) -> list[Reason]:
+def find_secrets(proposal: Proposal) -> list[Reason]:
     """RULES 4.3: the rule and the place are named, never the value."""
     reasons = []
     for number, field, text in _given(proposal):
@@ -136,42 +135,50 @@ def _find_secrets_in_files(steps: list[Step]) -> list[Reason]:
     return list(dict.fromkeys(found))
 
 
-def _find_hidden(proposal: Proposal) -> tuple[list[Reason], list[str]]:
-    """RULES 4.4: refused from everybody but a person who typed it, to whom they are shown."""
-    reasons: list[Reason] = []
-    notes: list[str] = []
+def _find_hidden(proposal: Proposal) -> list[Reason]:
+    """RULES 4.4: refused from everybody; a person is shown where they are, escaped."""
+    reasons = []
     for number, field, text in _given(proposal):
         for found in hidden.find_hidden(text)[:1]:
-            message = f"line {found.line} has a hidden character ({found.kind}, U+{ord(found.code):04X})"
-            if proposal.source.actor == "user":
-                notes.append(f"{field}: {message}: {hidden.escape_hidden(text)[:120]}")
-                continue
+            shown = hidden.escape_hidden(text.split("\n")[found.line - 1])
+            at = max(0, found.column - 20)
+            message = f"line {found.line} has a hidden character ({found.kind}): {shown[at : at + 60]!r}"
             message = f"{message}; write the text without it"
             reasons.append(Reason(rule="RULES 4 hidden", message=message, operation=number, field=field))
-    return reasons, notes
+    return reasons
 
 
 # --- the batch ---
 
 
-def _check_batch(view: View, operations: list[Operation], proposal: Proposal) -> list[Reason]:
-    """RULES 3.1 and 3.2: no memory twice; a model's batch is small."""
+def _check_batch(view: View, operations: Mapping[int, Operation], proposal: Proposal) -> list[Reason]:
+    """RULES 3.1 and 3.2: no memory twice; a model's batch is small, and so is what it says (FORMAT `body`)."""
     reasons = []
     named: dict[str, list[int]] = {}
-    for number, operation in enumerate(operations):
+    for number, operation in operations.items():
         for key in _named(view, operation):
             named.setdefault(key, []).append(number)
-    for number, operation in enumerate(operations):
+    for number, operation in operations.items():
         target = _key(view, target_of(operation))
         if target is not None and len(users := named[target]) > 1:
             which = " and ".join(f"{other} ({operation_name(operations[other])})" for other in users)
             message = f"{target_of(operation)} is named by operations {which}; a batch changes a memory once"
             reasons.append(Reason(rule="RULES 3.1", message=message, operation=number, field="id"))
+        content = _content_of(operation)
+        if is_model(proposal.source.actor) and len(content) > MAX_PROPOSED:
+            message = f"has {len(content)} characters, a model may propose {MAX_PROPOSED}; say the claim and why"
+            reasons.append(Reason(rule="FORMAT body", message=message, operation=number, field="content"))
     count = len(proposal.items)
     if not is_person(proposal.source.actor) and count > MAX_OPERATIONS:
         message = f"{count} operations in one batch from {proposal.source.actor}; at most {MAX_OPERATIONS}, split it"
         reasons.append(Reason(rule="RULES 3.2", message=message))
     return reasons
+
+
+def _content_of(operation: Operation) -> str:
+    if isinstance(operation, Create | Supersede):
+        return operation.claim.content if operation.claim else ""
+    return (operation.content or "") if isinstance(operation, Update) else ""
 
 
 def _named(view: View, operation: Operation) -> set[str]:
@@ -222,12 +229,12 @@ def _check_evidence(
             done.append(operation)
             continue
         try:
-            grounded = ground(evidence, grounds)
+            grounded = ground(evidence, grounds, strict=not proposal.decided)
         except Refused as fault:
             reasons.append(fault.reason(number))
             continue
         done.append(_with_evidence(operation, grounded))
-        if missing := missing_ground(grounded, proposal.source.actor, proposal.scope):
+        if not proposal.decided and (missing := missing_ground(grounded, proposal.source.actor, proposal.scope)):
             reason = Reason(rule=EVIDENCE_RULE, message=missing, operation=number, field="evidence")
             (doubts if evidence else reasons).append(reason)
     return done, reasons, doubts

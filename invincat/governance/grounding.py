@@ -75,26 +75,37 @@ class Grounded:
     own_words: int
 
 
-def ground(evidence: tuple[Evidence, ...], grounds: Grounds) -> Grounded:
-    """Fill in blob and quote from the world; Refused where a quote is not where it is said to be."""
-    done: list[Evidence] = []
-    checked = own_words = 0
-    for item in evidence:
-        location = item.location
+def ground(evidence: tuple[Evidence, ...], grounds: Grounds, *, strict: bool = True) -> Grounded:
+    """Fill in blob and quote from the world; Refused where a quote is not where it is said to be.
+
+    Not `strict`: what does not stand there any more is kept as it was, since it was checked before.
+    """
+    found = [_ground_one(item, grounds, strict=strict) for item in evidence]
+    return Grounded(
+        evidence=tuple(item for item, _ in found),
+        checked=sum(counts for _, counts in found),
+        own_words=sum(counts and _is_person_turn(item.location, grounds) for item, counts in found),
+    )
+
+
+def _ground_one(item: Evidence, grounds: Grounds, *, strict: bool) -> tuple[Evidence, bool]:
+    """One item completed, and whether it carries a claim: it was found, and says in words what it rests on."""
+    location = item.location
+    try:
         text, citable = _look_up(location, grounds)
-        if text is None:
-            done.append(_clipped(item))
-            continue
-        if item.quote is not None and not _stands_in(item.quote, text.text):
+        if text is not None and item.quote is not None and not _stands_in(item.quote, text.text):
             raise Refused(RULE, f"the quote does not stand at {item.at}; quote the words literally", field="evidence")
-        quote = text.text if item.quote is None and isinstance(location, FileLines) else item.quote
-        done.append(_clipped(msgspec.structs.replace(item, blob=text.blob or item.blob, quote=quote)))
-        if citable and (
-            item.quote is None or not isinstance(location, Turn) or _is_enough(item.quote, location, grounds)
-        ):
-            checked += 1
-            own_words += isinstance(location, Turn) and _is_person_turn(location, grounds)
-    return Grounded(tuple(done), checked, own_words)
+    except Refused:
+        if strict:
+            raise
+        text = None
+    if text is None:
+        return _clipped(item), False
+    quote = text.text if item.quote is None and isinstance(location, FileLines) else item.quote
+    done = _clipped(msgspec.structs.replace(item, blob=text.blob or item.blob, quote=quote))
+    if isinstance(location, Turn):
+        return done, citable and item.quote is not None and _is_enough(item.quote, location, grounds)
+    return done, citable
 
 
 def missing_ground(grounded: Grounded, actor: str, scope: Scope) -> str | None:
@@ -141,8 +152,8 @@ def _is_enough(quote: str, location: Turn, grounds: Grounds) -> bool:
     return _is_person_turn(location, grounds) or bool(_LEAST.search(quote))
 
 
-def _is_person_turn(location: Turn, grounds: Grounds) -> bool:
-    heard = grounds.turn(location.number)
+def _is_person_turn(location: Location, grounds: Grounds) -> bool:
+    heard = grounds.turn(location.number) if isinstance(location, Turn) else None
     return heard is not None and heard.role == "user"
 
 

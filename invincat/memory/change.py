@@ -1,7 +1,7 @@
 """An operation on a view gives a Step: the view after it, and what one commit has to write (RULES 1, 2)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from invincat.memory.entry import (
     is_person,
     tier_of,
 )
+from invincat.memory.evidence import Evidence
 from invincat.memory.marker import Marker, marker_of
 from invincat.memory.naming import derive_name, memory_path, settle, wanted_name
 from invincat.memory.operation import (
@@ -35,9 +36,10 @@ from invincat.memory.operation import (
     Retier,
     Supersede,
     Update,
+    evidence_of,
 )
 from invincat.memory.refusal import Refused
-from invincat.memory.register import stamped
+from invincat.memory.register import TEXT_KEYS, stamped
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View, file_name, record_of
 
@@ -74,13 +76,14 @@ class Step:
     removed: tuple[str, ...] = ()
     renamed: tuple[tuple[str, Record], ...] = ()
     failure: Refused | None = None
-    note: str | None = field(default=None)
+    note: str | None = None
+    evidence: tuple[Evidence, ...] = ()
 
 
 def apply(view: View, operation: Operation, context: Context) -> Step:
     """The step that an operation is on this view; Refused with the rule where it is illegal."""
     try:
-        step = _HANDLERS[type(operation)](view, operation, context)
+        step = replace(_HANDLERS[type(operation)](view, operation, context), evidence=evidence_of(operation))
     except InvalidMemory as fault:
         raise Refused("FORMAT", fault.message, field=fault.field) from None
     return _settle_names(view, step)
@@ -134,7 +137,8 @@ def _refuse_occupied(view: View, name: str | None) -> None:
         return
     if holder := view.find(name):
         state = lifecycle.describe_end(view, holder)
-        way_out = f"choose another name, or `invincat delete {name} --reason ...` to free it"
+        free_it = "" if holder.is_active else f", or `invincat delete {name} --reason ...` to free it"
+        way_out = f"choose another name{free_it}"
         raise Refused(OCCUPIED, f"{holder.path} has this name and is {state}; {way_out}", field="name")
     if name in view.blocked or view.wanted.get(name):
         raise Refused(OCCUPIED, f"the name {name} is taken; choose another name", field="name")
@@ -188,11 +192,13 @@ def _retier(view: View, operation: Retier, context: Context) -> Step:
 def _rewrite(view: View, old: Record, changes: dict[str, Any], op: str, reason: str | None, context: Context) -> Step:
     memory = stamped(old.memory, msgspec.structs.replace(old.memory, **changes), context.now)
     if memory == old.memory:
-        return Step("noop", view, subject=old, note=f"{old.name} is so already")
+        return Step("noop", view, subject=old, note=f"{old.name} already has these values")
     record = record_of(memory, old.path)
     twin = view.equal_to(record.fingerprint)
     if twin and twin.id != memory.id and record.fingerprint != old.fingerprint and memory.is_active:
         raise Refused("RULES 4", f"{twin.name} already says this; supersede by it or archive one", field="content")
+    if all(getattr(memory, key) == getattr(old.memory, key) for key in TEXT_KEYS):
+        op = "score"  # only the score register moved: it is no change of what is believed
     return Step(op, view.put(record), subject=record, before=old, reason=reason, written=(record,))
 
 

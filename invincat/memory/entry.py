@@ -14,6 +14,8 @@ from invincat.memory.scope import Scope
 MAX_TITLE = 120
 MAX_SECTION = 80
 MAX_BODY = 4000
+# What a model proposes is shorter.
+MAX_PROPOSED = 500
 MAX_REASON = 300
 MAX_LABEL = 120
 MAX_LABELS = 32
@@ -125,6 +127,11 @@ def is_actor(text: str) -> bool:
 def is_person(actor: str) -> bool:
     """Whether a person stands behind the write: typed by hand, or imported from what people wrote."""
     return actor in {"user", "import"}
+
+
+def is_model(actor: str) -> bool:
+    """Whether what it writes was worded by a model."""
+    return actor in {"memory-agent", "gardener"} or actor.startswith("mcp:")
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

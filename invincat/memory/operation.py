@@ -17,6 +17,7 @@ import msgspec
 from invincat.memory.content import one_line, tidy
 from invincat.memory.entry import (
     MAX_BODY,
+    MAX_PROPOSED,
     MAX_REASON,
     MAX_SECTION,
     MAX_TITLE,
@@ -139,6 +140,19 @@ def operation_name(operation: Operation) -> str:
 def target_of(operation: Operation) -> str | None:
     """The reference to the memory that it changes; None where it changes none."""
     return None if isinstance(operation, Create | Noop) else operation.id
+
+
+def evidence_of(operation: Operation) -> tuple[Evidence, ...]:
+    """What it cites; empty where it cites nothing, or may not."""
+    if isinstance(operation, Create | Supersede):
+        return operation.claim.evidence if operation.claim else ()
+    return (operation.evidence or ()) if isinstance(operation, Update | Delete) else ()
+
+
+def scope_named(items: Sequence[Any]) -> Scope | None:
+    """The scope that a batch names, where its operations name just one that exists."""
+    named = {item.get("scope") for item in items if isinstance(item, dict) and "scope" in item}
+    return next((scope for scope in Scope if named == {scope}), None)
 
 
 # --- fields: how each value is read, and how a model is told of it ---
@@ -346,16 +360,16 @@ MATRIX: Final[Mapping[str, Rule]] = {
 }
 
 
-def decode(items: Sequence[Any], actor: str) -> tuple[list[Operation], list[Reason]]:
-    """The operations of a batch, and every reason why one is none (RULES 2). All reasons, not the first."""
-    operations: list[Operation] = []
+def decode(items: Sequence[Any], actor: str) -> tuple[dict[int, Operation], list[Reason]]:
+    """The operations of a batch by number, and every reason why one is none (RULES 2). All reasons, not the first."""
+    operations: dict[int, Operation] = {}
     reasons: list[Reason] = []
     for number, item in enumerate(items):
         found = _decode_one(item, actor)
         if isinstance(found, list):
             reasons += [fault.reason(number) for fault in found]
         else:
-            operations.append(found)
+            operations[number] = found
     return operations, reasons
 
 
@@ -404,13 +418,15 @@ def _listed(rule: Rule) -> str:
     return ", ".join((*rule.needs, *rule.may)) or "no field"
 
 
-def schema() -> dict[str, Any]:
+def schema(max_content: int = MAX_PROPOSED) -> dict[str, Any]:
     """The JSON schema of `{"operations": [...]}` as models get it."""
+    content = {"content": {**FIELDS["content"].schema, "maxLength": max_content}}
     variants = []
     for op, rule in MATRIX.items():
         if rule.person:
             continue
-        properties = {name: FIELDS[name].schema for name in (*rule.needs, *rule.may)}
+        names = (*rule.needs, *rule.may)
+        properties = {name: content.get(name, FIELDS[name].schema) for name in names}
         variants.append(
             {
                 "type": "object",

@@ -12,10 +12,12 @@ class Proposal:
     """A batch as it was given: all of it becomes true, or nothing (RULES 3.3).
 
     `items` are operations as JSON objects, still unchecked. `hold` is the reason why a person must decide
-    whatever the gate finds, None when the gate decides.
+    whatever the gate finds, None when the gate decides. `decided` says that a person said yes to it: nothing is held
+    any more, and evidence that was there then need not be found again.
     """
 
     items: tuple[Any, ...]
     scope: Scope
     source: Source
     hold: str | None = None
+    decided: bool = False

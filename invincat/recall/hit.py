@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from invincat.memory.evidence import Evidence
 from invincat.memory.view import Record
 from invincat.recall.analysis import Chunk, chunks, is_cjk
 from invincat.recall.ranking import texts
@@ -33,6 +34,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     why: tuple[str, ...]
     snippet: str
+    evidence: tuple[Evidence, ...] = ()
 
 
 class Results(msgspec.Struct, frozen=True):
@@ -73,6 +75,7 @@ def present(record: Record, score: float, worth: Mapping[str, float]) -> Hit:
         score=round(score, 2),
         why=why(record, worth.keys()),
         snippet=snippet(memory.body, worth),
+        evidence=memory.source.evidence,
     )
 
 

@@ -6,26 +6,23 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from invincat.agent.talk import NO_MODEL
 from invincat.llm.usage import Usage
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record
-from invincat.repl.desk import Desk
+from invincat.repl.backend import Backend
 from invincat.repl.style import BLANK, Line, Paint
 from invincat.review import Waiting
 
 MAX_LISTED: Final = 100
 MIN_COLUMN: Final = 24
 GOODBYES: Final = frozenset({"exit", "quit", ":q"})
-NO_MODEL: Final = (
-    "No model: set OPENAI_API_KEY and OPENAI_MODEL (OPENAI_BASE_URL for others).",
-    "Memory works without one: /remember, /recall, /memory and /review.",
-)
 
 
 class Host(Protocol):
     """What a command may reach of the front end."""
 
-    desk: Desk
+    desk: Backend
     paint: Paint
     keys_help: Sequence[tuple[str, str]]
 
@@ -185,11 +182,11 @@ async def _review(host: Host, _: str) -> None:
 
 async def _model(host: Host, words: str) -> None:
     if words:
-        host.say(host.paint.line(host.desk.set_model(words)))
+        host.say(*host.paint.lines(await host.desk.set_model(words)))
     elif host.desk.model:
         host.say(host.paint.line(host.desk.model))
     else:
-        host.say(*(host.paint.line(line) for line in NO_MODEL))
+        host.say(host.paint.line(NO_MODEL))
 
 
 async def _status(host: Host, _: str) -> None:
@@ -220,7 +217,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "remember": Command("write down one memory; --user: in your own store", _remember, "TEXT [--user]"),
     "recall": Command("search the memories", _recall, "WORDS"),
     "review": Command("decide what was held, one by one", _review),
-    "model": Command("show the model, or talk to another", _model, "[NAME]", at_once=False),
+    "model": Command("show the model, or go on with another", _model, "[NAME]", at_once=False),
     "status": Command("model, branch, session, memory, tokens", _status),
     "clear": Command("begin a new conversation", _clear, at_once=False),
     "exit": Command("end it; so do exit, quit, :q and Ctrl-D", _exit),

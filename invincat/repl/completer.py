@@ -11,8 +11,8 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from invincat.errors import InvincatError
+from invincat.repl.backend import Backend
 from invincat.repl.commands import COMMANDS
-from invincat.repl.desk import Desk
 from invincat.repl.safe import one_line
 
 MAX_SHOWN: Final = 30
@@ -67,7 +67,7 @@ def _rank(wanted: str, item: Candidate, found: re.Match[str]) -> tuple[int, int,
 class ReplCompleter(Completer):
     """The completions for the text before the cursor."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Backend) -> None:
         self._desk = desk
         self._memories: list[Candidate] = []
         self._files: list[Candidate] = []

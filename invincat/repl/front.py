@@ -8,10 +8,11 @@ from typing import Any, Final, Protocol
 
 from invincat import __version__
 from invincat.agent.events import Event, Learned, Notice, Restarted, ToolFinished
+from invincat.agent.talk import NO_MODEL
 from invincat.errors import InvincatError
 from invincat.llm.usage import Usage
-from invincat.repl.commands import COMMANDS, GOODBYES, NO_MODEL, nearest, parse
-from invincat.repl.desk import Desk
+from invincat.repl.backend import Backend
+from invincat.repl.commands import COMMANDS, GOODBYES, nearest, parse
 from invincat.repl.render import Transcript
 from invincat.repl.review import KEYS, NO_REASON, Decision, Offer, Offers, details
 from invincat.repl.style import BLANK, Line, Paint
@@ -56,7 +57,7 @@ class Front:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: Backend,
         paint: Paint,
         surface: Surface,
         transcript: Transcript,
@@ -78,6 +79,7 @@ class Front:
         self._commands: set[asyncio.Task[None]] = set()
         self._interrupted = False
         self._closing = False
+        self._talked = False
         self._order = asyncio.Lock()
         self._begun = 0.0
 
@@ -117,7 +119,12 @@ class Front:
         if name:
             self.say(self.paint.line(f"Invincat {__version__}, /help for help", "bold"))
         if self.desk.model is None:
-            self.say(*(self.paint.line(line, "warning") for line in NO_MODEL))
+            self.say(self.paint.line(NO_MODEL, "warning"))
+
+    def farewell(self) -> None:
+        """The last line: how to go on with what was said; nothing where nothing was."""
+        if self._talked:
+            self.say(self.paint.line(f"session {self.desk.session_id}, go on with: invincat -c", "dim"))
 
     # --- what is typed ---------------------------------------------------------------------------------------
 
@@ -210,6 +217,7 @@ class Front:
     async def _talk(self, text: str) -> None:
         """One turn: everything that the desk says, up to the last event."""
         self.transcript.said_lines = False
+        self._talked = True
         self._surface.begin_void()
         try:
             async with aclosing(self.desk.turn(text)) as events:

@@ -17,12 +17,14 @@ def on_signal(number: int, act: Callable[[], object]) -> None:
         asyncio.get_running_loop().add_signal_handler(number, act)
 
 
-async def close(front: Front, background: Sequence[asyncio.Task[None]]) -> None:
-    """Close the front end, in bounded time, or at once with Ctrl-C."""
+async def close(front: Front, background: Sequence[asyncio.Task[None]], *, farewell: bool = True) -> None:
+    """Close the front end, in bounded time, or at once with Ctrl-C; say how to go on, unless nobody reads it."""
     if front.desk.remembering():
         front.say(front.paint.line("remembering what was said; Ctrl-C skips it", "dim"))
     closing = asyncio.create_task(front.close(background))
     on_signal(signal.SIGINT, closing.cancel)
     await asyncio.wait({closing})
+    if farewell:
+        front.farewell()
     if not closing.cancelled():
         closing.result()

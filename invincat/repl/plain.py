@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from invincat.repl.desk import Desk
+from invincat.repl.backend import Backend
 from invincat.repl.front import Front
 from invincat.repl.leaving import ENDING_SIGNALS, close, on_signal
 from invincat.repl.render import PlainAnswer, Transcript
@@ -23,8 +23,9 @@ _CHUNK: Final = 65536
 TWICE_WITHIN: Final = 2.0
 
 
-async def talk(desk: Desk) -> int:
+async def talk(desk: Backend) -> int:
     """Answer the lines of standard input, one after the other, until they end or the person leaves."""
+    await desk.open()
     printer = Printer(prompts=sys.stdin.isatty() and sys.stdout.isatty())
     front = Front(desk, Paint(colour=False), printer, printer.transcript)
     cancelled_at = -TWICE_WITHIN
@@ -54,7 +55,7 @@ async def talk(desk: Desk) -> int:
         front.welcome(name=printer.prompts)
         await _answer(front, printer)
     finally:
-        await close(front, background)
+        await close(front, background, farewell=printer.prompts)
         printer.changed()
     if printer.fault:
         raise printer.fault

@@ -188,7 +188,9 @@ class Transcript:
             return self.interrupt()
         lines = self._finish()
         self._tool = None
-        if event.end in _ENDS:
+        if event.end is End.NO_MODEL:
+            lines.append(self._paint.line(event.error or "", "warning"))
+        elif event.end in _ENDS:
             failed = event.end is End.ERROR
             text = event.error if failed and event.error else _ENDS[event.end]
             lines.append(self._paint.line(f"error: {text}" if failed else text, "error" if failed else "warning"))

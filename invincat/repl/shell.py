@@ -18,8 +18,8 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from invincat.errors import InvincatError
 from invincat.repl import plain
+from invincat.repl.backend import Backend
 from invincat.repl.completer import ReplCompleter
-from invincat.repl.desk import Desk
 from invincat.repl.editor import edit
 from invincat.repl.front import Front
 from invincat.repl.history import InputHistory
@@ -40,7 +40,7 @@ LEAVING: Final = "press Ctrl-C again to quit"
 
 
 def run(
-    desk: Desk,
+    desk: Backend,
     *,
     input: Input | None = None,
     output: Output | None = None,
@@ -77,7 +77,7 @@ class Shell:
     """What keys do, and what shows what the front end says."""
 
     def __init__(
-        self, desk: Desk, input: Input, output: Output, history: Path | None, environment: Mapping[str, str]
+        self, desk: Backend, input: Input, output: Output, history: Path | None, environment: Mapping[str, str]
     ) -> None:
         colour = not environment.get("NO_COLOR")
         self._environment = environment
@@ -118,6 +118,7 @@ class Shell:
     async def talk(self) -> int:
         """Run until the person leaves."""
         background: list[asyncio.Task[None]] = []
+        await self._front.desk.open()
 
         def begin() -> None:
             self._front.welcome()

@@ -8,9 +8,12 @@ from typing import Final
 from invincat.memory.change import Step
 from invincat.memory.content import clip, one_line
 from invincat.memory.entry import Source
+from invincat.memory.evidence import Evidence
 from invincat.memory.view import Record
 
 MAX_SUBJECT: Final = 120
+# However long the names are, so much of the reason is to be read.
+LEAST_ABOUT: Final = 42
 _TRAILER = re.compile(r"(?P<key>Invincat-[A-Za-z-]+): (?P<value>.+)")
 
 
@@ -27,17 +30,30 @@ class Message:
     sources: tuple[str, ...]
     reason: str | None
     held: str | None
+    proposal: str | None
 
 
-def compose(step: Step, source: Source, held: str | None = None) -> str:
-    """The message of one operation's commit; `held` is why a person must decide it first."""
+@dataclass(frozen=True)
+class Hold:
+    """Why a person must decide first, and the proposal itself as one line of JSON (with the last commit of its chain)."""
+
+    why: str
+    proposal: str | None = None
+
+    def trailers(self) -> list[tuple[str, str | None]]:
+        """What makes a commit a held one."""
+        return [("Invincat-Held", one_line(self.why)), ("Invincat-Proposed", self.proposal)]
+
+
+def compose(step: Step, source: Source, held: Hold | None = None) -> str:
+    """The message of one operation's commit."""
     subject, before, successor = step.subject, step.before, step.successor
     if subject is None:
         raise ValueError(f"a commit of {step.op} has a subject")
     head = f"{step.op} {subject.label}" + (f" by {successor.label}" if successor else "")
     said = successor or (subject if step.op in {"create", "update", "restore"} else None)
     about = one_line(step.reason or (said or subject).memory.title)
-    lines = [clip(f"{head}: {about}", MAX_SUBJECT), ""]
+    lines = [clip(f"{head}: {about}", max(MAX_SUBJECT, len(head) + LEAST_ABOUT)), ""]
     lines += [f"- {title}" for title in _left(step, before)]
     lines += [f"+ {title}" for title in _came(step, before, said)]
     lines += [f"! {path} is now {record.label}" for path, record in step.renamed]
@@ -46,14 +62,14 @@ def compose(step: Step, source: Source, held: str | None = None) -> str:
         ("Invincat-Memory", subject.id),
         ("Invincat-Successor", successor.id if successor else None),
         *_origin(source),
-        *(("Invincat-Source", item.at) for item in (said or subject).memory.source.evidence),
+        *(("Invincat-Source", item.at) for item in _cited(step)),
         ("Invincat-Reason", one_line(step.reason) if step.reason else None),
-        ("Invincat-Held", one_line(held) if held else None),
+        *(held.trailers() if held else ()),
     ]
     return _joined(lines, trailers)
 
 
-def compose_scores(steps: Sequence[Step], source: Source, held: str | None = None) -> str:
+def compose_scores(steps: Sequence[Step], source: Source, held: Hold | None = None) -> str:
     """The message of the one commit that the score-only operations of a batch share."""
     subjects = [step.subject for step in steps if step.subject]
     if len(subjects) == 1:
@@ -65,7 +81,7 @@ def compose_scores(steps: Sequence[Step], source: Source, held: str | None = Non
         *(("Invincat-Memory", record.id) for record in subjects),
         *_origin(source),
         *(("Invincat-Reason", one_line(reason)) for reason in dict.fromkeys(step.reason for step in steps) if reason),
-        ("Invincat-Held", one_line(held) if held else None),
+        *(held.trailers() if held else ()),
     ]
     return _joined(lines, trailers)
 
@@ -91,12 +107,13 @@ def read(text: str) -> Message:
         sources=tuple(found.get("source", ())),
         reason=first("reason"),
         held=first("held"),
+        proposal=first("proposed"),
     )
 
 
-def without_hold(text: str) -> str:
-    """The message of a held commit as it reads once a person accepted it."""
-    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("Invincat-Held: "))
+def _cited(step: Step) -> tuple[Evidence, ...]:
+    """What the operation rests on; of a supersession by a memory that was there, what that one rests on."""
+    return step.evidence or (step.successor.memory.source.evidence if step.successor else ())
 
 
 def _left(step: Step, before: Record | None) -> list[str]:

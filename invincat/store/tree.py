@@ -20,6 +20,8 @@ from invincat.store.base import FILE_MODE, FOLDER_MODE, Store, TreeEntry
 # A section of which more than so many files had to be parsed is worth a row for each in the cache.
 MANY: Final = 16
 
+MAX_LOOK: Final = 1024 * 1024
+
 MEMORY_FOLDER: Final = "memory"
 DELETED_FOLDER: Final = "deleted"
 # What else may stand at the root of the tree.
@@ -293,6 +295,19 @@ def find_blob(store: Store, commit: str, path: str) -> str | None:
             return None
         tree = found.id
     return next((e.id for e in store.list_tree(tree) if e.name == name and e.mode == FILE_MODE), None)
+
+
+def all_files(store: Store, commit: str) -> Iterator[tuple[str, bytes]]:
+    """Every plain file of a commit with its bytes, the first megabyte of long ones; what cannot be read is left out."""
+    folders = [("", store.commit(commit).tree)]
+    while folders:
+        base, tree = folders.pop()
+        for entry in store.list_tree(tree):
+            path = f"{base}{entry.name}"
+            if entry.mode == FOLDER_MODE:
+                folders.append((f"{path}/", entry.id))
+            elif entry.mode == FILE_MODE:
+                yield path, store.read_blob(entry.id)[:MAX_LOOK]
 
 
 def changed_files(store: Store, old: str, new: str) -> Iterator[FileChange]:

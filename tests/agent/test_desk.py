@@ -3,6 +3,8 @@
 import asyncio
 import itertools
 import json
+import subprocess
+import sys
 import time
 from contextlib import aclosing
 from dataclasses import replace
@@ -11,10 +13,13 @@ import pytest
 
 from invincat.agent.events import End, Learned, Text, TurnEnded
 from invincat.agent.session import SessionBusy
+from invincat.agent.talk import NO_MODEL
 from invincat.desk import Desk, Models
-from tests.agent.learning import answer, create
+from invincat.errors import UserError
+from tests.agent.learning import answer, create, jsonl
 from tests.agent.talking import hear, until
 from tests.fakes.answers import chat
+from tests.fakes.strictness import Strict
 
 MEMORY = "memory-model"
 
@@ -247,3 +252,147 @@ def test_a_session_is_let_go_when_the_desk_closes(desk, openai_server):
     assert isinstance(heard[0], Text)
     assert isinstance(heard[-1], TurnEnded)
     assert heard[-1].end is End.FINAL
+
+
+def _conversation(openai_server, model):
+    return [request.messages for request in openai_server.requests if request.body["model"] == model]
+
+
+def test_another_model_goes_on_in_the_same_session_and_remembers_where_no_other_does(app, openai_server):
+    openai_server.always(
+        lambda request: chat("Fine." if "tools" in request.body else '{"operations": []}', piece=0)
+    )
+
+    async def run():
+        one = Desk(app, Models("first", None, "key-0123456789abcdef", openai_server.base_url))
+        await one.open()
+        session = one.session_id
+        await hear(one.turn("What is here?"))
+        await until(lambda: not one.unlearned())
+        told = await one.set_model("second")
+        assert (one.model, one.session_id) == ("second", session)
+        await hear(one.turn("And there?"))
+        await one.close()
+        return told
+
+    assert "second" in asyncio.run(run())
+    asked = [(request.body["model"], "tools" in request.body) for request in openai_server.requests]
+    assert sorted(asked[:2]) == [("first", False), ("first", True)]
+    assert sorted(asked[2:]) == [("second", False), ("second", True)]
+    before, after = (next(m for m in _conversation(openai_server, name) if len(m) != 2 or "here" in m[1]["content"])
+                     for name in ("first", "second"))
+    assert before[:2] == after[:2], "prompt and history are the same"
+    assert [message["content"] for message in after[2:]] == ["Fine.", "And there?"]
+
+
+def test_the_second_model_goes_on_remembering(desk, openai_server):
+    openai_server.always(lambda request: chat('{"operations": []}' if _is_memory(request) else "Fine.", piece=0))
+
+    async def run():
+        one = desk()
+        await one.open()
+        await one.set_model("other-model")
+        await hear(one.turn("We run the tests through nox"))
+        await one.close()
+
+    asyncio.run(run())
+    assert [request.body["model"] for request in openai_server.requests] == ["other-model", MEMORY]
+
+
+def test_a_model_can_be_named_where_there_was_none(app, openai_server):
+    openai_server.always(lambda request: chat("Fine." if "tools" in request.body else '{"operations": []}', piece=0))
+
+    async def run():
+        one = Desk(app, Models(None, None, None, openai_server.base_url))
+        await one.open()
+        [silent] = await hear(one.turn("ok"))
+        session = one.session_id
+        await one.set_model("named-model")
+        events = await hear(one.turn("Hello?"))
+        assert one.session_id == session
+        with pytest.raises(SessionBusy):
+            one.sessions.resume(session)
+        await one.close()
+        return silent, events
+
+    silent, events = asyncio.run(run())
+    assert (silent.end, silent.error) == (End.NO_MODEL, NO_MODEL)
+    assert events[-1].text == "Fine."
+    assert {request.body["model"] for request in openai_server.requests} == {"named-model"}
+
+
+def test_a_model_without_any_endpoint_is_refused(app):
+    async def run():
+        one = Desk(app, Models(None, None, None, None))
+        await one.open()
+        with pytest.raises(UserError, match="OPENAI_API_KEY"):
+            await one.set_model("named-model")
+        assert one.model is None
+        await one.close()
+
+    asyncio.run(run())
+
+
+def test_a_model_that_the_endpoint_lacks_is_said_with_the_command_that_named_it(desk, openai_server):
+    openai_server.strict = Strict(models=frozenset({"talk-model", MEMORY}))
+    openai_server.always(lambda _: chat("Fine."))
+
+    async def run():
+        one = desk()
+        await one.open()
+        await one.set_model("no-such-model")
+        lost = await hear(one.turn("ok"))
+        await one.set_model("talk-model")
+        found = await hear(one.turn("ok"))
+        await one.close()
+        return lost[-1], found[-1]
+
+    lost, found = asyncio.run(run())
+    assert lost.error.startswith("/model: ")
+    assert (found.end, found.text) == (End.FINAL, "Fine.")
+
+
+def test_every_briefing_is_in_the_audit_log_without_its_words(desk, openai_server, app):
+    async def run():
+        one = desk()
+        await one.open()
+        for number in range(16):
+            await one.remember(f"Rule {number} about {'abcdefghijklmnop'[number] * 6}", user=False)
+        session = await one.clear()
+        await one.close()
+        return session
+
+    session = asyncio.run(run())
+    path = app.repository.state_dir / "audit.jsonl"
+    line = [line for line in jsonl(path) if line.get("event") == "briefing"][-1]
+    names = {record.name for record in app.project.view().active()}
+    assert line["session"] == session
+    assert line["shown"]
+    assert line["left_out"]
+    assert {*line["shown"], *line["left_out"]} == names
+    assert line["left_out_total"] == len(line["left_out"])
+    assert set(line) == {"time", "event", "session", "shown", "left_out", "left_out_total"}
+
+
+def test_what_an_endpoint_taught_is_known_to_both_models_and_to_the_next_process(app, openai_server):
+    """Nobody is refused a second time for the same."""
+    openai_server.strict = Strict(stream_options=False)
+    openai_server.always(lambda request: chat("Fine." if "tools" in request.body else '{"operations": []}', piece=0))
+    models = Models("one-model", None, "key-0123456789abcdef", openai_server.base_url)
+    asyncio.run(_play(Desk(app, models), "We run the tests through nox"))
+    assert ["stream_options" in request.body for request in openai_server.requests] == [True, False, False]
+    asyncio.run(_play(Desk(app, models), "ok"))
+    assert ["stream_options" in request.body for request in openai_server.requests[3:]] == [False]
+    kept = app.state_dir / "profiles.json"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    kept.write_bytes(b'{"http')
+    asyncio.run(_play(Desk(app, models), "ok"))
+    assert ["stream_options" in request.body for request in openai_server.requests[4:]] == [True, False]
+
+
+def test_the_prompt_waits_for_no_markdown_and_no_matching():
+    """Each costs tens of milliseconds, and a first prompt needs none of it."""
+    late = ("markdown_it", "rapidfuzz", "openai", "rich", "whoosh", "invincat.intake")
+    code = f"import sys, invincat.desk, invincat.repl.shell; print([name for name in {late} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"

@@ -9,6 +9,7 @@ import pytest
 from invincat.agent.events import End, Notice, Restarted, TurnEnded
 from invincat.agent.loop import Limits
 from invincat.context.transcript import lines_of
+from invincat.errors import StoreError
 from invincat.llm.client import (
     BadEndpoint,
     BrokenStream,
@@ -303,3 +304,29 @@ def test_a_log_holds_one_line_a_message(session, tmp_path):
     lines = [msgspec.json.decode(line) for line in lines_on_disk(tmp_path / "sessions")]
     assert lines[0]["opened"]["model"] == "scripted"
     assert [line["message"]["role"] for line in lines[1:]] == ["user", "assistant", "tool", "assistant"]
+
+
+def test_a_fault_of_the_news_ends_the_turn_like_any_other(session):
+    async def news() -> str | None:
+        raise StoreError("the store is gone")
+
+    events = play(conversation(ScriptedClient(), session, news=news), "Hi")
+    assert events == [TurnEnded(End.ERROR, "", Usage(), error="the store is gone")]
+    assert [message.text for message in session.messages] == ["Hi"], "what was said is not lost"
+
+
+def test_what_is_refused_by_any_name_is_not_to_be_tried_later(session):
+    class Special(Refused):
+        exit_code = 75
+
+    events = play(conversation(ScriptedClient([Fail(Special("no"))]), session), "Hi")
+    assert not ended(events).try_later
+
+
+def test_switching_goes_on_with_prompt_and_history(session):
+    first, second = ScriptedClient([Say("One.")]), ScriptedClient([Say("Two.")])
+    talk = conversation(first, session)
+    play(talk, "Hi")
+    talk.switch(second)
+    play(talk, "Ho")
+    assert [message.text for message in second.asked[0].messages] == [SYSTEM, "Hi", "One.", "Ho"]

@@ -1,16 +1,22 @@
 """The memory agent on real stores: what it is shown, how its answer is read, and what the gate makes of it."""
 
+import asyncio
+import itertools
 import json
 
 import pytest
 
 from invincat.agent.events import Learned
+from invincat.agent.memory_agent import MAX_SHOWN, MemoryAgent
 from invincat.app import App
+from invincat.context.transcript import Line
+from invincat.governance.grounding import Heard
 from invincat.llm.client import EmptyAnswer
 from invincat.llm.message import Assistant, ToolCall, ToolResult, User
 from invincat.llm.scripted import Fail, Say, ScriptedClient
 from invincat.memory.scope import Scope
 from tests.agent.learning import NOX, Learning, answer, create
+from tests.agent.memories import view_of
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 WORDS = "From now on we run the tests through nox, please."
@@ -299,3 +305,15 @@ def test_numbers_of_turns_are_those_of_the_conversation(learning):
     [record] = learned.records()
     assert record.memory.source.evidence[0].at == "turn:3"
     assert session.messages[2] == User(WORDS)
+
+
+def test_of_too_many_memories_those_that_the_slice_is_about_are_shown(learning):
+    """The last of them in the tree, so that it can still be superseded."""
+    others = [f"Fact {number} holds for {word * 3}" for number, word in zip(range(MAX_SHOWN), itertools.cycle("abcdefg"))]
+    view = view_of(*others, "Zebra deployments go through Jenkins", section="Zoo")
+    client = ScriptedClient([Say(answer())])
+    heard = Heard("user", "Our deployments no longer go through Jenkins")
+    asyncio.run(MemoryAgent(client).propose([Line(1, heard)], {Scope.PROJECT: view}))
+    known = [line for line in client.asked[0].messages[1].text.splitlines() if " project Zoo: " in line]
+    assert len(known) == MAX_SHOWN
+    assert "Zebra deployments go through Jenkins" in known[0]

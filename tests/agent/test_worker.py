@@ -4,13 +4,18 @@ import asyncio
 import stat
 import time
 
+import msgspec
 import pytest
 from filelock import FileLock
 
 from invincat.agent.events import Learned, Notice
+from invincat.agent.worker import describe
+from invincat.ledger import Done, Outcome
 from invincat.llm.client import KeyRefused, RateLimited, Refused, ServerFault
 from invincat.llm.message import Assistant, System, ToolCall, ToolResult, User
 from invincat.llm.scripted import Fail, Hang, Say, ScriptedClient
+from invincat.memory.refusal import Reason
+from invincat.memory.scope import Scope
 from tests.agent.learning import NOX, answer, create
 from tests.agent.talking import until
 
@@ -286,3 +291,46 @@ def test_what_was_learned_is_told_in_one_line_each(learning):
     learned.work()
     assert [type(event) for event in learned.heard] == [Learned, Learned]
     assert not any("\n" in line for line in learned.lines)
+
+
+def _outcome(verdict, *operations, **fields):
+    base = {"repository": "r", "scope": Scope.PROJECT, "before": None, "after": None}
+    return Outcome(verdict=verdict, operations=operations, **base, **fields)
+
+
+CREATE = Done(op="create", name="use-nox", id="1", commit=None)
+ASKED = Reason(rule="RULES 4", message="a person decides")
+
+
+def test_what_is_held_is_offered_also_with_a_hint_but_once():
+    held = _outcome("held", CREATE, reasons=(ASKED,), proposal="01P", hint="like use-tox, which is archived")
+    [event] = describe(held)
+    assert isinstance(event, Learned)
+    assert event.proposal == "01P"
+    assert "create use-nox" in event.text
+    assert describe(msgspec.structs.replace(held, known=True)) == []
+
+
+def test_what_was_not_retired_is_said():
+    done = Done(op="create", name="use-nox", id="1", commit="c" * 40)
+    why = Reason(rule="RULES 1.7", message="use-tox changed meanwhile")
+    learned, notice = describe(_outcome("failed", done, reasons=(why,), kept="use-nox", still_active="use-tox"))
+    assert learned == Learned("remembered use-nox (ccccccc)", commit="c" * 40)
+    assert notice.text.startswith("use-tox was not retired and still holds (use-tox changed meanwhile)")
+
+
+def test_another_learner_does_what_the_old_one_could_not(learning):
+    learned = learning(ScriptedClient([Fail(KeyRefused("no"))]))
+    learned.said(learned.begin(), WORDS)
+
+    async def run():
+        working = asyncio.create_task(learned.worker.run())
+        await until(lambda: learned.heard)
+        assert learned.worker.left() == 1
+        learned.worker.change(learning(ScriptedClient([GOOD])).worker.learner)
+        await until(lambda: not learned.worker.left())
+        learned.worker.finish()
+        await working
+
+    asyncio.run(run())
+    assert learned.titles() == [NOX]

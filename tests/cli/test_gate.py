@@ -82,11 +82,11 @@ def test_the_same_memory_twice_rejects_the_batch(invincat):
     assert {reason["rule"] for reason in done["reasons"]} == {"RULES 3.1"}
 
 
-def test_hidden_characters_are_refused_from_a_model_and_shown_to_a_person(invincat):
+def test_hidden_characters_are_refused_and_shown_escaped(invincat):
     """RULES 4.4"""
     text = "Run the tests\u202e through nox."
     done = invincat.apply(CREATE | {"content": text}, actor="memory-agent", code=4)
     assert done["reasons"][0]["rule"] == "RULES 4 hidden"
-    run = invincat("remember", text)
-    assert "<U+202E>" in run.out
-    assert "\u202e" not in run.out + invincat("list").out
+    run = invincat("remember", text, code=4)
+    assert "<U+202E>" in run.err
+    assert "\u202e" not in run.err

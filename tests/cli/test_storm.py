@@ -71,7 +71,7 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_reported(invincat, repo, gi
             env=environment(invincat),
             stdout=subprocess.PIPE,
         )
-        time.sleep(chance.uniform(0.5, 1.1) * whole)
+        time.sleep(chance.uniform(0.4, 2.0) * whole)
         process.send_signal(signal.SIGKILL)
         output = process.communicate(timeout=30)[0].decode()
         if output.startswith("create "):

@@ -178,6 +178,10 @@ def test_other_lines_do_not_bind(line: str) -> None:
         "## Key features\n- Blazing fast indexing of your code\n",
         "Example tasks:\n- Reverse-engineer a program\n",
         "- This eliminates most of it.\n",
+        "- Example: use `x` for it\n- 示例：使用 `x` 表示\n",
+        "示例：运行 `make lint` 检查代码。\n",
+        "## 改动类型\n- [ ] Bug 修复\n- [ ] 新功能\n",
+        "Type of change:\n- Bug fix\n- New feature\n",
         "",
     ],
 )
@@ -209,6 +213,53 @@ def test_steps_of_a_procedure_stay_together_and_rules_with_numbers_do_not() -> N
     assert texts("## Style\n1. Sort the imports.\n2. Wrap at 100 columns.\n") == [
         "Sort the imports.",
         "Wrap at 100 columns.",
+    ]
+
+
+def test_orders_below_a_task_are_one_procedure_though_nobody_numbered_them() -> None:
+    (procedure,) = rules("""\
+        <h3>Backporting upstream patches</h3>
+
+        * Check out the tag of the release and create a branch
+        * Cherry-pick the upstream commit that fixes it
+        * Commit and `git format-patch`
+        """)
+    assert procedure.text == (
+        "Backporting upstream patches: 1. Check out the tag of the release and create a branch; "
+        "2. Cherry-pick the upstream commit that fixes it; 3. Commit and `git format-patch`"
+    )
+    assert procedure.kind is Kind.RUNBOOK
+    assert procedure.section == "Backporting upstream patches"
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "## Testing\n- Run the suite with nox\n- Mock the network\n- Mark slow tests\n",
+        "## Adding a model\n- Run the suite with nox\n- Tests must pass\n- Mark slow tests\n",
+        "## Adding a model\n- Use snake case for it\n- Run the suite with nox\n- Mark slow tests\n",
+        "## Adding a model\n- Run the suite with nox\n- Mark slow tests\n",
+        "## When making changes\n- Update the documentation\n- Check the type hints\n- Review the examples\n",
+    ],
+)
+def test_a_list_of_rules_stays_a_list_of_rules(listed: str) -> None:
+    assert len(texts(listed)) == listed.count("\n- ")
+
+
+def test_a_lead_in_that_only_points_back_is_told_by_the_heading() -> None:
+    assert texts("""\
+        ## Version-specific fixes
+
+        As such, any such fixes:
+
+        * Must not break the build
+        """) == ["Version-specific fixes: Must not break the build"]
+    assert texts("These must never:\n- Log the request body\n") == ["These must never: log the request body"]
+
+
+def test_a_choice_among_what_the_sentence_before_names_comes_with_it() -> None:
+    assert texts("`install_*` functions are defined in `build`. Pick one that is the most appropriate.\n") == [
+        "`install_*` functions are defined in `build`. Pick one that is the most appropriate."
     ]
 
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from invincat.errors import UserError
 from invincat.extraction.extractor import Extraction, Message, from_commit, from_transcript, read_transcript
+from invincat.governance.redaction import clip_quote
 from invincat.memory.content import one_line
 
 
@@ -192,3 +193,9 @@ def test_any_conversation_gives_operations_whose_quotes_are_there(texts: list[st
         assert evidence["quote"] in one_line(text)
     lines = "\n".join(json.dumps({"role": "user", "text": text}) for text in texts)
     assert contents(from_transcript(read_transcript(lines)).commits) == contents(found.commits)
+
+
+def test_a_long_quote_is_cut_where_all_quotes_are() -> None:
+    words = "记" + "e\u0301" * 300
+    (operation,) = from_transcript([Message("user", f"remember: {words} stays", number=1)]).commits
+    assert operation["evidence"][0]["quote"] == clip_quote(f"remember: {words} stays")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from invincat.extraction.conventions import Rule, rules_in
-from invincat.extraction.reimport import ImportPlan, plan_import
+from invincat.extraction.reimport import ImportPlan, imported_paths, not_said_elsewhere, plan_import
 from invincat.memory.content import split_content
 from invincat.memory.entry import Confidence, Kind, Memory, Source, Verdict, tier_of
 from invincat.memory.evidence import Evidence
@@ -211,6 +211,22 @@ def test_a_change_behind_what_is_quoted_is_seen(before: str, after: str) -> None
     view = imported(before)
     assert plan(view, before) == ImportPlan()
     assert [one["op"] for one in plan(view, after).operations] == ["supersede"]
+
+
+def test_the_paths_of_active_imported_memories_are_known() -> None:
+    view = imported("- Sort the imports\n")
+    (record,) = view.active()
+    assert imported_paths(view) == {PATH}
+    assert imported_paths(view.put(retired(record))) == set()
+    by_hand = build(None, [memory(1, plan(build(None, []), "- Sort the imports\n").operations[0], "user")])
+    assert imported_paths(by_hand) == set()
+
+
+def test_a_rule_that_another_file_says_now_is_not_archived() -> None:
+    view = imported("- Sort the imports\n- Never push to main\n")
+    gone = plan(view, "").archive_proposals
+    left = not_said_elsewhere(view, gone, rules_in("- sort the imports\n", "CLAUDE.md"))
+    assert [view.records[one["id"]].memory.title for one in left] == ["Never push to main"]
 
 
 LINES = st.lists(

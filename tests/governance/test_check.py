@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from invincat.governance.check import check
 from invincat.memory.entry import Unknown, Verdict
+from invincat.memory.frontmatter import render
 from invincat.memory.marker import marker_of
 from invincat.memory.scope import Scope
 from invincat.memory.view import Problem, Record, View, build, record_of
@@ -16,10 +17,15 @@ from tests.memory.factories import NOW, create, ended, memory, record, run, ulid
 TOKEN = "ghp_" + "Zk3Qv8Lr2Tn5Wb7Xc9Yd4Mf6Hs1Jg0Pa3Ue8"
 
 
+def files_of(view: View) -> list[tuple[str, bytes]]:
+    """The files of a view, as they would stand in its tree."""
+    return [(record.path, render(record.memory).encode()) for record in view]
+
+
 def found(*records: Record, **how: Any) -> list[tuple[str, str]]:
     """Rule and path of each finding."""
     view = build(None, records, **how)
-    return [(finding.rule, finding.path) for finding in check(view, Scope.PROJECT, NOW)]
+    return [(finding.rule, finding.path) for finding in check(view, Scope.PROJECT, NOW, files_of(view))]
 
 
 def test_a_sound_store_has_no_finding() -> None:
@@ -29,12 +35,12 @@ def test_a_sound_store_has_no_finding() -> None:
     view = run(view, {"op": "archive", "id": "c", "reason": "r"}).view
     view = run(view, create("Use nox.")).view
     view = run(view, {"op": "delete", "id": "b", "reason": "r"}).view
-    assert check(view, Scope.PROJECT, NOW) == []
+    assert check(view, Scope.PROJECT, NOW, files_of(view)) == []
 
 
 def test_skipped_files_are_findings() -> None:
     """ARCHITECTURE, decision 10: skip, report file and line."""
-    [finding] = check(View(problems=(Problem("memory/a/b.md", "is bad", 7, "FORMAT"),)), Scope.PROJECT, NOW)
+    [finding] = check(View(problems=(Problem("memory/a/b.md", "is bad", 7, "FORMAT"),)), Scope.PROJECT, NOW, ())
     assert (finding.rule, finding.path, finding.line, finding.message) == ("FORMAT", "memory/a/b.md", 7, "is bad")
 
 
@@ -85,7 +91,7 @@ def test_secrets_hidden_characters_and_conflict_markers_have_their_line() -> Non
     """RULES 4.3, 4.4, 6.8: never the value."""
     body = f"one\ntoken {TOKEN}\nthree\n<<<<<<< ours\n=======\n>>>>>>> theirs\nbi\u202edi"
     view = build(None, [record("a", body=body)])
-    findings = check(view, Scope.PROJECT, NOW)
+    findings = check(view, Scope.PROJECT, NOW, files_of(view))
     start = 20
     secret = [finding for finding in findings if "secret" in finding.rule]
     assert [finding.line for finding in secret] == [start + 1]
@@ -98,7 +104,7 @@ def test_a_secret_in_a_key_that_we_do_not_know_is_found() -> None:
     """RULES 4.3: comments of it, too."""
     made = memory(unknown=(Unknown("owner", f"# {TOKEN}\nowner: me\n"),))
     view = build(None, [record_of(made, "memory/testing/a.md")])
-    assert any("secret" in finding.rule for finding in check(view, Scope.PROJECT, NOW))
+    assert any("secret" in finding.rule for finding in check(view, Scope.PROJECT, NOW, files_of(view)))
 
 
 def test_a_name_that_another_should_have() -> None:
@@ -119,3 +125,11 @@ def test_findings_are_sorted_by_place() -> None:
     """CLI `check`: the same store, the same report."""
     rows = found(record("b", id=ulid(2), scope=Scope.USER), record("a", scope=Scope.USER, title="A"))
     assert rows == sorted(rows, key=lambda row: row[1])
+
+
+def test_what_no_parser_keeps_is_looked_at_too() -> None:
+    """RULES 4.3: a comment above a known key, the README, a file that is no memory; with their lines."""
+    files = [("README.md", b"# Memory\n"), ("memory/a/bad.md", f"---\n# {TOKEN}\nid: x\n".encode())]
+    [finding] = check(View(), Scope.PROJECT, NOW, files)
+    assert (finding.path, finding.line) == ("memory/a/bad.md", 2)
+    assert "secret" in finding.rule

@@ -295,18 +295,17 @@ HIDDEN = {"bidi": "a\u202eb", "zero-width": "a\u200bb", "tag": "a\U000e0041b", "
 
 
 @pytest.mark.parametrize("kind", HIDDEN)
-def test_hidden_characters_are_refused_from_a_model_and_shown_to_a_person(kind: str) -> None:
-    """RULES 4.4."""
+def test_hidden_characters_are_refused_and_shown_escaped(kind: str) -> None:
+    """RULES 4.4: from a person too, who sees where they are; a store that holds one is not sound."""
     item = create(f"Use {HIDDEN[kind]} always.")
     for source in (*MODELS, Source(actor="import")):
         judgement = judged(View(), {**item, "evidence": [NOX]}, source=source, grounds=WORLD)
         assert decision(judgement) == "reject"
         assert ("RULES 4 hidden", 0, "content") in [(r.rule, r.operation, r.field) for r in judgement.reasons]
-    judgement = judged(View(), item)
-    assert decision(judgement) == "commit"
-    assert len(judgement.notes) == 1
-    assert HIDDEN[kind] not in judgement.notes[0]
-    assert kind in judgement.notes[0]
+    [reason] = judged(View(), item).reasons
+    assert HIDDEN[kind] not in reason.message
+    assert kind in reason.message
+    assert "<U+" in reason.message
 
 
 # --- RULES 4 "Evidence", as the gate uses it ---

@@ -37,7 +37,9 @@ def test_it_is_flushed_before_the_end_and_told_in_one_line(invincat, openai_serv
     run = invincat("-p", WORDS)
     assert run.out == "Fine.\n"
     commit = git("rev-parse", "--short=7", "refs/invincat/memory").strip()
-    assert run.err == f"remembered run-the-tests-through-nox ({commit})\n"
+    learned, session = run.err.splitlines()
+    assert learned == f"remembered run-the-tests-through-nox ({commit})"
+    assert session.startswith("session ")
     assert len(_memories(git)) == 1
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from invincat.agent.talk import NO_MODEL
 from invincat.store.git import GitStore
 from invincat.store.locate import locate
 from tests.fakes.answers import chat, cut, fail, html, never
@@ -37,7 +38,7 @@ def test_stream_json(invincat, openai_server):
     openai_server.script(chat("Look.", [("list_dir", {"path": "."})]))
     run = invincat("-p", "Remember: we use nox for the tests", "--output-format", "stream-json")
     kinds = [event["event"] for event in run.events]
-    assert kinds[0] == "text"
+    assert kinds[:2] == ["session", "text"]
     assert kinds[-1] == "turn_ended"
     assert kinds.index("tool_started") + 1 == kinds.index("tool_finished")
     assert run.err == ""
@@ -106,7 +107,7 @@ def test_caps(invincat, openai_server, words):
 
 def test_stdin_is_appended(invincat, openai_server):
     run = invincat("-p", "Explain this:", input="Ein Fehler: ö\n".encode())
-    assert (run.out, run.err) == ("Hello, Ada.\n", "")
+    assert run.out == "Hello, Ada.\n"
     assert asked_of(openai_server, TALK)[0].messages[1:] == [
         {"role": "user", "content": "Explain this:\n\nEin Fehler: ö"}
     ]
@@ -196,7 +197,7 @@ def test_an_interrupt_before_anything_was_said(invincat, openai_server):
     wait_for(lambda: openai_server.requests)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=10)
-    assert (process.returncode, out, err) == (130, b"", b"interrupted\n")
+    assert (process.returncode, out, err.splitlines()[0]) == (130, b"", b"interrupted")
 
 
 @pytest.mark.slow
@@ -249,13 +250,28 @@ def test_continue_and_resume(invincat, openai_server, repo):
 
 def test_without_a_model_it_says_how_to_get_one_and_remembers(invincat, openai_server):
     none = {"OPENAI_MODEL": "", "INVINCAT_MEMORY_MODEL": "", "OPENAI_API_KEY": ""}
-    run = invincat("-p", "Remember: we run the tests through nox", env=none)
+    run = invincat("-p", "Remember: we run the tests through nox", env=none, code=1)
     assert run.out == ""
-    assert "OPENAI_API_KEY" in run.err
-    assert "OPENAI_MODEL" in run.err
-    assert "remembered " in run.err
+    said, learned, _ = run.err.splitlines()
+    assert said == NO_MODEL
+    assert learned.startswith("remembered ")
     assert openai_server.requests == []
     assert "nox" in invincat("list").out
+
+
+def test_the_session_is_told_in_every_form_so_that_it_can_be_resumed(invincat, openai_server):
+    err = invincat("-p", "ok").err
+    assert err.startswith("session ")
+    id = err.split()[1]
+    events = invincat("-p", "no", "-r", id, "--output-format", "stream-json").events
+    assert events[0] == {"event": "session", "id": id}
+    assert invincat("-p", "yes", "-r", id, "--output-format", "json").json["session"] == id
+
+
+def test_without_a_model_the_result_says_so(invincat):
+    none = {"OPENAI_MODEL": "", "INVINCAT_MEMORY_MODEL": ""}
+    run = invincat("-p", "ok", "--output-format", "json", env=none, code=1)
+    assert (run.json["end"], run.json["error"]) == ("no_model", NO_MODEL)
 
 
 @pytest.mark.slow
@@ -272,4 +288,4 @@ def test_a_second_model_that_is_not_there_is_one_line_and_the_answer_stands(invi
     run = invincat("-p", "We run the tests through nox")
     assert run.out == "Hello, Ada.\n"
     assert "INVINCAT_MEMORY_MODEL" in run.err
-    assert run.err.splitlines()[-1] == "learning goes on at the next start"
+    assert run.err.splitlines()[-2] == "learning goes on at the next start"

@@ -86,6 +86,7 @@ class FakeDesk:
     model: str | None = None
     session_id: str = "01SESSION1"
     is_remembering: bool = False
+    is_open: bool = False
 
     def __post_init__(self) -> None:
         self.model = self.spec.model
@@ -99,6 +100,7 @@ class FakeDesk:
         return self.spec.branch
 
     async def turn(self, text: str) -> AsyncGenerator[Event, None]:
+        assert self.is_open, "open() comes first"
         self.sent.append(text)
         steps = self._turns.pop(0) if self._turns else said(f"You said: {text}")
         try:
@@ -115,6 +117,7 @@ class FakeDesk:
             yield await self.news.get()
 
     def remembering(self) -> bool:
+        assert self.is_open, "open() comes first"
         return self.is_remembering
 
     async def counts(self) -> tuple[int, int]:
@@ -154,7 +157,10 @@ class FakeDesk:
     def files(self) -> list[str]:
         return list(self.spec.files)
 
-    def set_model(self, name: str) -> str:
+    async def open(self) -> None:
+        self.is_open = True
+
+    async def set_model(self, name: str) -> str:
         self.model = name
         return f"talking to {name}"
 

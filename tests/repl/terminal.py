@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +25,27 @@ class Terminal:
     def __init__(self, folder: Path, spec: Spec, *, rows: int = 24, columns: int = 80, **environment: str) -> None:
         self.spec = folder / "spec.json"
         self.spec.write_bytes(msgspec.json.encode(spec))
+        self._spawn((sys.executable, *PROGRAM, str(self.spec)), ROOT, rows, columns, environment)
+
+    @staticmethod
+    def of(command: Sequence[str], folder: Path, *, rows: int = 24, columns: int = 80, **environment: str) -> "Terminal":
+        """A terminal with another program in it, run in a folder."""
+        terminal = Terminal.__new__(Terminal)
+        terminal._spawn(command, folder, rows, columns, environment)
+        return terminal
+
+    def _spawn(
+        self, command: Sequence[str], folder: Path, rows: int, columns: int, environment: Mapping[str, str]
+    ) -> None:
         self.screen = pyte.HistoryScreen(columns, rows, history=2000, ratio=0.5)
         self.raw = b""
         self._stream = pyte.ByteStream(self.screen)
         self.process = pexpect.spawn(
-            sys.executable,
-            [*PROGRAM, str(self.spec)],
+            command[0],
+            list(command[1:]),
             dimensions=(rows, columns),
-            env=sealed(**({"TERM": "xterm-256color"} | environment)),
-            cwd=str(ROOT),
+            env=sealed(**({"TERM": "xterm-256color"} | dict(environment))),
+            cwd=str(folder),
             timeout=PATIENCE,
         )
         self.process.delaybeforesend = None
@@ -102,13 +114,18 @@ class Terminal:
 
     def end(self) -> Mapping[str, Any]:
         """Wait for the end; what the desk was asked for."""
+        assert self.code() == 0, self.text
+        told: Mapping[str, Any] = msgspec.json.decode(self.spec.with_suffix(".out").read_bytes())
+        return told
+
+    def code(self) -> int | None:
+        """Wait for the end; the exit code."""
         limit = time.monotonic() + PATIENCE
         while self.pump(0.1) and time.monotonic() < limit:
             pass
         self.process.close()
-        assert self.process.exitstatus == 0, self.text
-        told: Mapping[str, Any] = msgspec.json.decode(self.spec.with_suffix(".out").read_bytes())
-        return told
+        code: int | None = self.process.exitstatus
+        return code
 
     def kill(self) -> None:
         self.process.close(force=True)

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from invincat.agent.events import Learned, Text, ToolFinished
+from invincat.agent.talk import NO_MODEL
 from tests.repl.fake_desk import Fault, Pause, Spec, ended, said
 from tests.repl.terminal import PROGRAM, ROOT, Terminal, sealed
 
@@ -66,7 +67,7 @@ def test_a_line_is_no_decision_about_an_offer_that_nobody_saw(tmp_path):
 
 def test_no_model_is_told_on_a_pipe_too(tmp_path):
     out, _ = talk(tmp_path, "", Spec(model=None))
-    assert out.startswith("No model: set OPENAI_API_KEY")
+    assert out == f"{NO_MODEL}\n"
 
 
 def test_an_encoding_that_lacks_characters(tmp_path):

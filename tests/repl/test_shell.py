@@ -330,3 +330,28 @@ def test_many_small_pieces_make_few_frames():
 
     pieces = tuple(Text(f"word {number} ") for number in range(2000))
     talk(steps, Spec(turns=((*pieces, ended()),)))
+
+
+def test_another_model_and_how_to_go_on():
+    async def steps(bench):
+        bench.send("/model other-1\r")
+        await bench.until("talking to other-1")
+        bench.send("hello\r")
+        await bench.until("You said: hello")
+        bench.send("/status\r")
+        await bench.until("model: other-1", "session: 01SESSION1")
+        bench.send("\x04")
+        await bench.until("session 01SESSION1, go on with: invincat -c")
+
+    assert talk(steps).sent == ["hello"]
+
+
+def test_nothing_said_is_nothing_to_go_on_with():
+    async def steps(bench):
+        bench.send("/status\r")
+        await bench.until("session: 01SESSION1")
+        bench.send("\x04")
+        await asyncio.sleep(0.1)
+        assert "go on with" not in bench.text
+
+    talk(steps)

@@ -9,8 +9,8 @@ from invincat.recall.hit import Results
 from invincat.review import Waiting
 
 
-class Desk(Protocol):
-    """What `app` hands to the REPL. Lines that it returns are shown as they are, but for control sequences."""
+class Backend(Protocol):
+    """What `desk` hands to the REPL. Lines that it returns are shown as they are, but for control sequences."""
 
     @property
     def model(self) -> str | None:
@@ -23,6 +23,9 @@ class Desk(Protocol):
     @property
     def session_id(self) -> str:
         """The id of the conversation."""
+
+    async def open(self) -> None:
+        """Get ready; comes first, once. ConfigurationError when a conversation cannot be had here."""
 
     def turn(self, text: str) -> AsyncGenerator[Event, None]:
         """Answer a message; cancelling the task that iterates interrupts it."""
@@ -60,8 +63,11 @@ class Desk(Protocol):
     def files(self) -> list[str]:
         """The files of the working tree, from its root; may take a moment the first time."""
 
-    def set_model(self, name: str) -> str:
-        """Talk to another model from now on; says in one line what came of it."""
+    async def set_model(self, name: str) -> str:
+        """Talk to another model from the next message on, in the same conversation; one line on what came of it.
+
+        UserError where no endpoint is known that could have it.
+        """
 
     async def clear(self) -> str:
         """Begin a new conversation; its id."""
