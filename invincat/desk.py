@@ -20,7 +20,6 @@ from invincat.agent.talk import Talk
 from invincat.agent.worker import Learner, Worker, describe
 from invincat.app import App, new_id, utc_now
 from invincat.context.briefing import Briefing
-from invincat.context.transcript import lines_of
 from invincat.errors import StoreError, UserError
 from invincat.governance.grounding import Heard
 from invincat.ledger import Ledger, Outcome
@@ -348,6 +347,8 @@ def sessions_of(app: App) -> Sessions:
 
 def heard_in(session: Session | None) -> dict[int, Heard]:
     """The messages of a session by number, as evidence cites them."""
+    from invincat.context.transcript import lines_of  # noqa: PLC0415 - it costs 0.1 s that no prompt need wait for
+
     return {line.number: line.heard for line in lines_of(session.messages)} if session else {}
 
 

@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from invincat.agent.memory_agent import MemoryAgent, Reply
-from invincat.context.transcript import Line
 from invincat.errors import UserError
 from invincat.governance.grounding import Grounds, Heard
 from invincat.governance.redaction import redact
@@ -16,6 +15,10 @@ from invincat.memory.proposal import Proposal
 from invincat.memory.refusal import Reason
 from invincat.memory.scope import Scope
 from invincat.memory.view import View
+
+# What reads conversations costs 0.1 s, which no prompt need wait for (lazy imports below).
+if TYPE_CHECKING:
+    from invincat.context.transcript import Line
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,12 @@ class RulesLearner:
         self._stores = stores
 
     async def learn(
-        self, session: str, lines: Sequence[Line], anchor: str, settled: Callable[[], None]
+        self, session: str, lines: "Sequence[Line]", anchor: str, settled: Callable[[], None]
     ) -> Sequence[Outcome]:
         """`Learner.learn`."""
         return await _carried_through(self._stores.run(lambda: self._submit(session, lines, settled)))
 
-    def _submit(self, session: str, lines: Sequence[Line], settled: Callable[[], None]) -> list[Outcome]:
+    def _submit(self, session: str, lines: "Sequence[Line]", settled: Callable[[], None]) -> list[Outcome]:
         # Markdown and matching cost 0.1 s, which no prompt need wait for.
         from invincat.extraction.extractor import Message as Said  # noqa: PLC0415 - as above
         from invincat.intake import extract_transcript  # noqa: PLC0415 - as above
@@ -61,7 +64,7 @@ class ModelLearner:
         self._stores = stores
 
     async def learn(
-        self, session: str, lines: Sequence[Line], anchor: str, settled: Callable[[], None]
+        self, session: str, lines: "Sequence[Line]", anchor: str, settled: Callable[[], None]
     ) -> Sequence[Outcome]:
         """`Learner.learn`."""
         views: Mapping[Scope, View] = await self._stores.run(self._stores.views)
@@ -69,7 +72,7 @@ class ModelLearner:
         return await _carried_through(self._stores.run(lambda: self._submit(reply, session, lines, anchor, settled)))
 
     def _submit(
-        self, reply: Reply, session: str, lines: Sequence[Line], anchor: str, settled: Callable[[], None]
+        self, reply: Reply, session: str, lines: "Sequence[Line]", anchor: str, settled: Callable[[], None]
     ) -> list[Outcome]:
         grounds = self._stores.grounds({line.number: line.heard for line in lines})
         source = self._source(session, anchor)

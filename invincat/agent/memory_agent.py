@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from invincat.context.transcript import Line
 from invincat.governance.gate import MAX_OPERATIONS
 from invincat.governance.redaction import redact
 from invincat.llm.client import Client, EmptyAnswer, complete
@@ -16,6 +15,10 @@ from invincat.memory.operation import schema
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View
 from invincat.resources import template
+
+# What reads conversations costs 0.1 s, which no prompt need wait for (lazy imports below).
+if TYPE_CHECKING:
+    from invincat.context.transcript import Line
 
 # So many memories are shown to the model, what the slice is about first; the rest is left to the duplicate check.
 MAX_SHOWN: Final = 200
@@ -47,7 +50,7 @@ class MemoryAgent:
         """The model that is asked."""
         return self._client.model
 
-    async def propose(self, lines: Sequence[Line], views: Mapping[Scope, View]) -> Reply:
+    async def propose(self, lines: "Sequence[Line]", views: Mapping[Scope, View]) -> Reply:
         """Operations for a part of a conversation. A malformed answer is asked for once more (RULES 5.2).
 
         Raises ProviderError and ConfigurationError.
@@ -72,7 +75,7 @@ class MemoryAgent:
             return ""
 
 
-def _slice(lines: Sequence[Line], views: Mapping[Scope, View]) -> str:
+def _slice(lines: "Sequence[Line]", views: Mapping[Scope, View]) -> str:
     remembered = [record for view in views.values() for record in view.active()]
     # Taken apart, not replaced in turn: what is remembered may itself name a place to fill.
     before, _, rest = template("prompts/memory_slice.md").partition("{remembered}")
@@ -82,7 +85,7 @@ def _slice(lines: Sequence[Line], views: Mapping[Scope, View]) -> str:
     return f"{before}{known}{between}{conversation}{after}"
 
 
-def _nearest(records: Sequence[Record], lines: Sequence[Line]) -> Sequence[Record]:
+def _nearest(records: Sequence[Record], lines: "Sequence[Line]") -> Sequence[Record]:
     """All records, or of too many those that share most words with the slice, then those of the best score."""
     if len(records) <= MAX_SHOWN:
         return records
@@ -103,7 +106,7 @@ def _shown(record: Record) -> str:
     return f"{memory.id} {record.name} {memory.scope} {memory.section}: {memory.title}"
 
 
-def _spoken(line: Line) -> str:
+def _spoken(line: "Line") -> str:
     """A turn as the model sees it: redacted (RULES 4), its number as evidence cites it."""
     heard = line.heard
     who = f"tool {heard.tool}" if heard.tool else heard.role

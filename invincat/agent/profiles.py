@@ -89,9 +89,7 @@ class ProfiledClient:
         """`Client.stream`."""
         known = self._client.profile = self._profiles.of(self._base_url, self.model)
         try:
-            async with aclosing(
-                self._client.stream(messages, tools, max_tokens=max_tokens, schema=schema)
-            ) as parts:
+            async with aclosing(self._client.stream(messages, tools, max_tokens=max_tokens, schema=schema)) as parts:
                 async for part in parts:
                     yield part
         finally:

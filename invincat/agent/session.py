@@ -4,15 +4,18 @@ import os
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 from filelock import FileLock, Timeout
 
-from invincat.context.transcript import Cursor, cursor_at
 from invincat.errors import ConfigurationError, UserError
 from invincat.llm.message import Message
 from invincat.memory.entry import format_time, is_ulid
+
+# What reads conversations costs 0.1 s, which no prompt need wait for (lazy imports below).
+if TYPE_CHECKING:
+    from invincat.context.transcript import Cursor
 
 Said = TypeVar("Said", bound=Message)
 
@@ -118,6 +121,8 @@ class Sessions:
 
         Those are the other's to learn from: the memory agent reads the new one from there on.
         """
+        from invincat.context.transcript import cursor_at  # noqa: PLC0415 - see above
+
         id = self._find(id)
         session = self.begin(directory, None)
         for message in self.messages(id):
@@ -137,14 +142,16 @@ class Sessions:
             raise NoSession(f"there is no session {id}")
         return _messages(_whole_lines(path.read_bytes()))
 
-    def cursor(self, id: str) -> Cursor:
+    def cursor(self, id: str) -> "Cursor":
         """How far the memory agent has read it."""
+        from invincat.context.transcript import Cursor  # noqa: PLC0415 - see above
+
         try:
             return msgspec.json.decode(self._cursor_path(id).read_bytes(), type=Cursor)
         except (FileNotFoundError, msgspec.DecodeError):
             return Cursor()
 
-    def move_cursor(self, id: str, cursor: Cursor) -> None:
+    def move_cursor(self, id: str, cursor: "Cursor") -> None:
         """Remember how far it was read; whole or not at all."""
         draft = self._cursor_path(id).with_suffix(".draft")
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -1,15 +1,16 @@
 """One conversation with all that belongs to it: the loop, its log, and the worker that learns from it."""
 
 import asyncio
+import importlib
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from types import ModuleType
 from typing import Final
 
 from invincat.agent.events import End, Event, Notice, TurnEnded
 from invincat.agent.loop import Conversation
 from invincat.agent.session import Session
 from invincat.agent.worker import Worker
-from invincat.extraction.phrases import is_trivial
 from invincat.llm.client import Client
 from invincat.llm.message import User
 from invincat.llm.usage import Usage
@@ -28,13 +29,16 @@ class Talk:
         self.worker = worker
         self._conversation = conversation
         self._working: asyncio.Task[None] | None = None
+        self._warming: asyncio.Task[ModuleType] | None = None
 
     def start(self) -> None:
         """Begin to learn in the background, also what an earlier process left."""
         self._working = asyncio.create_task(self.worker.run())
+        # Before the first turn ends, and while nobody waits for it.
+        self._warming = asyncio.create_task(asyncio.to_thread(importlib.import_module, "invincat.context.transcript"))
 
     def change(self, session: Session, conversation: Conversation | None) -> None:
-        """Go on in another session, or another way in the same one. What is being learned from the old one goes on, too."""
+        """Go on in another session, or otherwise in the same one. What is being learned goes on, too."""
         if session is not self.session:
             self.session.close()
         self.session, self._conversation = session, conversation
@@ -73,6 +77,8 @@ class Talk:
 
     def _over(self, text: str, ended: TurnEnded) -> list[Event]:
         """Queue the turn; its last events."""
+        from invincat.extraction.phrases import is_trivial  # noqa: PLC0415 - the phrases of languages cost 0.1 s
+
         try:
             if not is_trivial(text):
                 self.worker.enqueue(self.session.id, len(self.session.messages))

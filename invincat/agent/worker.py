@@ -11,18 +11,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 from filelock import FileLock, Timeout
 
 from invincat.agent.events import Event, Learned, Notice
 from invincat.agent.session import NoSession, Sessions
-from invincat.context.transcript import Cursor, Line, cursor_at, first_new, lines_of, parts, turn_begin
 from invincat.errors import ConfigurationError, InvincatError, ProviderError
-from invincat.extraction.phrases import is_trivial
 from invincat.ledger import Outcome
 from invincat.llm.client import Refused
+
+# What reads conversations costs 0.1 s, which no prompt need wait for (lazy imports below).
+if TYPE_CHECKING:
+    from invincat.context.transcript import Cursor, Line
 
 PATIENCE: Final = (2.0, 10.0)
 # Seconds until work that another process has in hand is looked at again.
@@ -41,15 +43,15 @@ class _Job(msgspec.Struct, frozen=True):
 class _Unread:
     """What is new in a conversation, in parts, each with the cursor behind it; and the cursor behind all."""
 
-    parts: Sequence[tuple[Sequence[Line], Cursor]]
-    end: Cursor
+    parts: "Sequence[tuple[Sequence[Line], Cursor]]"
+    end: "Cursor"
 
 
 class Learner(Protocol):
     """Reads a part of a conversation and submits what is to be remembered."""
 
     async def learn(
-        self, session: str, lines: Sequence[Line], anchor: str, settled: Callable[[], None]
+        self, session: str, lines: "Sequence[Line]", anchor: str, settled: Callable[[], None]
     ) -> Sequence[Outcome]:
         """The verdicts; ProviderError when the model cannot be asked now.
 
@@ -196,6 +198,16 @@ class Worker:
 
     def _unread(self, session: str, count: int) -> _Unread:
         """What was said since the cursor, up to `count`; nothing when it is trivial."""
+        from invincat.context.transcript import (  # noqa: PLC0415 - see above
+            Cursor,
+            cursor_at,
+            first_new,
+            lines_of,
+            parts,
+            turn_begin,
+        )
+        from invincat.extraction.phrases import is_trivial  # noqa: PLC0415 - see above
+
         messages = self.sessions.messages(session)
         start = first_new(messages, self.sessions.cursor(session))
         messages = messages[:count]
@@ -210,7 +222,7 @@ class Worker:
             [(part, cursor_at(messages, part[-1].number)) for part in cut], cursor_at(messages, len(messages))
         )
 
-    async def _persist(self, session: str, part: Sequence[Line], end: Cursor) -> Sequence[Outcome]:
+    async def _persist(self, session: str, part: "Sequence[Line]", end: "Cursor") -> Sequence[Outcome]:
         """Learn one part; a provider's fault is waited out a few times, then left to a later start (RULES 5.3)."""
 
         def settled() -> None:

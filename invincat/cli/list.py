@@ -5,6 +5,7 @@ import click
 from invincat.cli.options import json_option, scope_option
 from invincat.cli.output import app_of, describe, memory_json, print_json, print_jsonl, readable
 from invincat.memory.entry import Status
+from invincat.memory.naming import section_slug
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record
 
@@ -26,7 +27,8 @@ def command(
         record
         for ledger in ledgers
         for record in sorted(ledger.view(), key=_order)
-        if status in ("all", record.memory.status) and section in (None, record.memory.section)
+        if status in ("all", record.memory.status)
+        and (section is None or section_slug(section) == section_slug(record.memory.section))
     ]
     grounds = app.grounds()
     if jsonl:

@@ -1,5 +1,6 @@
 """The entry: global options, sub-commands loaded when chosen, and the one boundary that maps errors to exit codes."""
 
+import difflib
 import importlib
 import os
 import sys
@@ -23,6 +24,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "list": "List memories.",
     "show": "Show one memory.",
     "log": "The history of what is believed.",
+    "update": "Reword or rate a memory; what it claims stays.",
     "supersede": "Put one memory in the place of another.",
     "archive": "Retire memories; nothing takes their place.",
     "restore": "Undo a supersession or an archiving.",
@@ -52,6 +54,15 @@ class LazyGroup(click.Group):
         module = importlib.import_module(f"invincat.cli.{cmd_name}{'_' if iskeyword(cmd_name) else ''}")
         command: click.Command = module.command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command; a name that nearly is one is told."""
+        near = difflib.get_close_matches(args[0], COMMANDS, n=1) if args[0] not in COMMANDS else []
+        if near:
+            ctx.fail(f"there is no command {args[0]!r}; did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

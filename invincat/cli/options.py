@@ -70,10 +70,7 @@ def claim_fields(app: App, given: dict[str, Any]) -> dict[str, Any]:
             fields[key] = list(fields[key])
     if "evidence" in fields:
         fields["evidence"] = [{"at": app.repository_path(at)} for at in fields["evidence"]]
-    return {
-        key: str(value) if isinstance(value, Scope | Kind | Tier | Confidence) else value
-        for key, value in fields.items()
-    }
+    return {key: str(value) if isinstance(value, StrEnum) else value for key, value in fields.items()}
 
 
 class NotFound(UserError):
@@ -81,7 +78,8 @@ class NotFound(UserError):
 
 
 def find(app: App, name: str, scope: Scope | None) -> tuple[Ledger, Record]:
-    """The memory that a person means: by name, by id, or by an unambiguous start of either."""
+    """The memory that a person means: by name, by id, by an unambiguous start of either, or by its path as we print it."""
+    name = name.removeprefix("memory/").removesuffix(".md").rpartition("/")[2]
     found = [
         (ledger, record)
         for ledger in app.existing()

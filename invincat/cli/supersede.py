@@ -42,7 +42,10 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Retire OLD in favour of another memory: --by NAME, or --content TEXT for a new one."""
+    """Retire OLD in favour of another memory: --by NAME, or --content TEXT for a new one.
+
+    The new one stands in the same section, with the same kind, paths and tags, unless told otherwise.
+    """
     if (by is None) == (content is None):
         raise click.UsageError("give one of --by NAME and --content TEXT")
     app = app_of(context)

@@ -212,8 +212,10 @@ def _orders(found: re.Match[str], main: str) -> bool:
     groups = found.groupdict()
     if "time" in groups:
         rest = main[found.end() :].strip(" ,:.!。")
-        # "Use httpx from now on" gives the order first.
-        return wording.is_directive(rest or main[: found.start()]) or bool(signals.SOMEBODY.search(main))
+        # "Use httpx from now on" gives the order first; "use it from now on" says nothing alone.
+        head = main[: found.start()]
+        orders = wording.is_directive(rest or head) and (bool(rest) or not wording.is_dependent(head))
+        return orders or bool(signals.SOMEBODY.search(main))
     verb = (groups.get("verb") or "").lower()
     if not verb:
         return True

@@ -198,11 +198,12 @@ NARRATION: Final = word_set(
 )
 # What such a verb tells of when it is a complaint: "we always get an error", "we always run into this".
 TROUBLE: Final = re.compile(
-    r"(?i)\b(?:run|get|find|work|need|want|ask)\b(?:"
+    r"(?i)(?:run|get|find|work|need|want|ask)\b(?:"
     r" (?:into|out of|late|stuck|lost|confused|blocked|bitten|burned|paged|nothing|nowhere|too)\b|"
     r" to (?:see|restart|reboot|retry|wait|guess|fight)\b|"
     r"[^,.;:]{0,40}\b(?:errors?|exceptions?|warnings?|fail\w*|bugs?|crash\w*|time-?outs?|conflicts?|problems?|"
-    r"issues?|trouble|surpris\w+|answers?|response|repl(?:y|ies)|result|\d{3})\b(?! (?:before|after|when|instead)))"
+    r"issues?|trouble|surpris\w+|answers?|response|repl(?:y|ies)|result|\d{3})\b(?! (?:before|after|when|instead)))|"
+    r"(?:get|find|work|ask) (?:it|this|that|there|around|out|why|the (?:old|wrong|same))\b"
 )
 # Somebody else's rule, a complaint, or a story.
 REPORTED: Final = re.compile(

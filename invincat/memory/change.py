@@ -209,7 +209,7 @@ def _supersede(view: View, operation: Supersede, context: Context) -> Step:
         memory = lifecycle.supersede(view, old, successor, operation.reason, context.now)
         return _retired(view, old, memory, successor, operation.reason, ())
     old_or_none = view.find(operation.id)
-    claim = _inherit(operation.claim, old_or_none, context)
+    claim = _inherit(operation.claim, old_or_none)
     fresh = _new_record(view, claim, context)
     twin = view.equal_to(fresh.fingerprint)
     successor = twin or fresh
@@ -227,11 +227,16 @@ def _supersede(view: View, operation: Supersede, context: Context) -> Step:
     return _retired(grown, old_or_none, memory, successor, operation.reason, created)
 
 
-def _inherit(claim: Claim, old: Record | None, context: Context) -> Claim:
-    """A successor stands in the section of the old one and is of its kind, unless it says otherwise."""
+def _inherit(claim: Claim, old: Record | None) -> Claim:
+    """A successor stands where the old one stood and is about the same paths, unless it says otherwise."""
     if old is None:
         return claim
-    defaults: dict[str, Any] = {"section": claim.section or old.memory.section, "kind": claim.kind or old.memory.kind}
+    defaults: dict[str, Any] = {
+        "section": claim.section or old.memory.section,
+        "kind": claim.kind or old.memory.kind,
+        "applies_to": claim.applies_to or old.memory.applies_to,
+        "tags": claim.tags or old.memory.tags,
+    }
     if claim.score is None and claim.tier is None:
         defaults["score"] = old.memory.score
     return msgspec.structs.replace(claim, **defaults)

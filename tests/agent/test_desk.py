@@ -259,9 +259,7 @@ def _conversation(openai_server, model):
 
 
 def test_another_model_goes_on_in_the_same_session_and_remembers_where_no_other_does(app, openai_server):
-    openai_server.always(
-        lambda request: chat("Fine." if "tools" in request.body else '{"operations": []}', piece=0)
-    )
+    openai_server.always(lambda request: chat("Fine." if "tools" in request.body else '{"operations": []}', piece=0))
 
     async def run():
         one = Desk(app, Models("first", None, "key-0123456789abcdef", openai_server.base_url))
@@ -279,8 +277,10 @@ def test_another_model_goes_on_in_the_same_session_and_remembers_where_no_other_
     asked = [(request.body["model"], "tools" in request.body) for request in openai_server.requests]
     assert sorted(asked[:2]) == [("first", False), ("first", True)]
     assert sorted(asked[2:]) == [("second", False), ("second", True)]
-    before, after = (next(m for m in _conversation(openai_server, name) if len(m) != 2 or "here" in m[1]["content"])
-                     for name in ("first", "second"))
+    before, after = (
+        next(m for m in _conversation(openai_server, name) if len(m) != 2 or "here" in m[1]["content"])
+        for name in ("first", "second")
+    )
     assert before[:2] == after[:2], "prompt and history are the same"
     assert [message["content"] for message in after[2:]] == ["Fine.", "And there?"]
 
@@ -392,7 +392,7 @@ def test_what_an_endpoint_taught_is_known_to_both_models_and_to_the_next_process
 
 def test_the_prompt_waits_for_no_markdown_and_no_matching():
     """Each costs tens of milliseconds, and a first prompt needs none of it."""
-    late = ("markdown_it", "rapidfuzz", "openai", "rich", "whoosh", "invincat.intake")
+    late = ("markdown_it", "rapidfuzz", "openai", "rich", "whoosh", "invincat.intake", "invincat.extraction")
     code = f"import sys, invincat.desk, invincat.repl.shell; print([name for name in {late} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

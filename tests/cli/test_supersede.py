@@ -80,3 +80,27 @@ def test_log_of_one_memory_tells_its_story(invincat):
     story = [commit["op"] for commit in invincat("log", "build", "--json").json["commits"]]
     assert story == ["supersede", "score", "create"]
     assert [commit["op"] for commit in invincat("log", "build-nox", "--json").json["commits"]] == ["supersede"]
+
+
+def test_a_successor_is_about_the_same_paths(invincat):
+    words = ("--applies-to", "src/**", "--tag", "build", "--section", "Build", "--kind", "runbook")
+    invincat("remember", "Use make.", "--name", "build", *words)
+    invincat("supersede", "build", "--content", "Use nox.", "--reason", "matrix")
+    memory = invincat("show", "memory/build/use-nox.md", "--json").json
+    assert (memory["applies_to"], memory["tags"]) == (["src/**"], ["build"])
+    assert (memory["section"], memory["kind"]) == ("Build", "runbook")
+
+
+def test_a_supersession_of_nobody_keeps_the_new_memory(invincat):
+    """RULES 1.7, from the command line."""
+    done = invincat("supersede", "nobody", "--content", "Use nox.", "--reason", "matrix", "--json", code=1).json
+    assert (done["verdict"], done["kept"]) == ("failed", "use-nox")
+
+
+def test_update_rewords_and_rates(invincat):
+    invincat("remember", "Use make. It is old.", "--name", "build")
+    invincat("update", "build", "--content", "Use make for everything. It is old.")
+    assert invincat("show", "build", "--json").json["title"] == "Use make for everything"
+    done = invincat("update", "build", "--tier", "hot", "--json").json
+    assert done["operations"][0]["op"] == "score", "what is believed did not change"
+    assert "did you mean 'update'" in invincat("updat", "build", code=2).err

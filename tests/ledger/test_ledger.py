@@ -268,11 +268,11 @@ def test_two_different_proposals_are_both_kept(bench: Bench, one: dict[str, Any]
 
 
 def test_a_proposal_can_be_made_before_there_is_a_store() -> None:
-    """ARCHITECTURE, decision 8: on the root."""
+    """ARCHITECTURE, decision 8: on the root, which the memory ref names from then on, so that it can be reviewed."""
     bench = Bench()
     outcome = bench.do(create("Use tox."), hold="ask")
     assert outcome.verdict == "held"
-    assert bench.ledger.tip() is None
+    assert bench.ledger.tip() == ROOT
     assert list(bench.store.history(bench.store.tip(f"{PROPOSALS}{outcome.proposal}")))[-1].id == ROOT
 
 

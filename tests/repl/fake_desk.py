@@ -117,7 +117,6 @@ class FakeDesk:
             yield await self.news.get()
 
     def remembering(self) -> bool:
-        assert self.is_open, "open() comes first"
         return self.is_remembering
 
     async def counts(self) -> tuple[int, int]:

@@ -28,7 +28,9 @@ class Terminal:
         self._spawn((sys.executable, *PROGRAM, str(self.spec)), ROOT, rows, columns, environment)
 
     @staticmethod
-    def of(command: Sequence[str], folder: Path, *, rows: int = 24, columns: int = 80, **environment: str) -> "Terminal":
+    def of(
+        command: Sequence[str], folder: Path, *, rows: int = 24, columns: int = 80, **environment: str
+    ) -> "Terminal":
         """A terminal with another program in it, run in a folder."""
         terminal = Terminal.__new__(Terminal)
         terminal._spawn(command, folder, rows, columns, environment)

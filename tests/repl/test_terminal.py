@@ -33,7 +33,7 @@ def terminal(tmp_path):
 
 def test_the_first_start_without_a_model_says_how_to_configure_one(terminal):
     screen = terminal(Spec(model=None))
-    assert NO_MODEL in screen.text.replace("\n", "")
+    assert NO_MODEL in "".join(screen.screen.display)
     assert "no model | main | 2 memories" in screen.text
     screen.send("/remember Use tabs\r")
     screen.until("remembered Use tabs (abc1234)")
