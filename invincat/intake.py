@@ -5,7 +5,7 @@ from which what the gate refuses is left out and named.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +17,14 @@ from invincat.extraction.extractor import Extraction, Message, from_commit, from
 from invincat.extraction.reimport import imported_paths, not_said_elsewhere, plan_import
 from invincat.governance.grounding import Grounds, Heard
 from invincat.governance.redaction import redact
-from invincat.ledger import Ledger, Outcome
+from invincat.ledger import Ledger, Outcome, held_chain
 from invincat.memory.entry import Source as Origin
+from invincat.memory.evidence import FileLines
 from invincat.memory.proposal import Proposal
 from invincat.memory.refusal import Reason
 from invincat.memory.scope import Scope
+from invincat.memory.view import Record, View
+from invincat.store.base import PROPOSALS, REJECTED
 from invincat.store.source import CodeCommit, Source
 
 MAX_FILE = 1024 * 1024
@@ -60,6 +63,7 @@ def import_conventions(
     operations: list[Any] = []
     gone: list[Any] = []
     said: list[Rule] = []
+    read: set[str] = set()
     view = ledger.view()
     listed = frozenset() if paths else frozenset(source.files())
     for path in paths or convention_files(listed | imported_paths(view)):
@@ -81,15 +85,35 @@ def import_conventions(
         if data is not None:
             rules[path] = len(found)
         said += found
+        read.add(path)
         plan = plan_import(view, path, found, source.blob_id(data or b"")[:10])
         operations += plan.operations
         gone += plan.archive_proposals
     outcome, refused = _submit_without_refused(ledger, operations, origin, grounds, dry_run=dry_run)
+    retired = not_said_elsewhere(view, gone, said)
+    if not dry_run:
+        _withdraw(ledger, view, read, {item["id"] for item in retired})
     held = [
         ledger.submit(Proposal((item,), Scope.PROJECT, origin, hold=item["reason"]), grounds, dry_run=dry_run)
-        for item in not_said_elsewhere(view, gone, said)
+        for item in retired
     ]
     return Imported(rules, outcome, refused, tuple(held), skipped)
+
+
+def _withdraw(ledger: Ledger, view: View, read: Container[str], gone: Container[str]) -> None:
+    """Take back proposals to archive, and forget refusals of them, where the file says the rule again."""
+    for prefix in (PROPOSALS, REJECTED):
+        for ref, tip in ledger.store.refs(prefix).items():
+            for _, message in held_chain(ledger.store, tip):
+                record = view.records.get(message.memories[0]) if message.memories else None
+                is_import = message.actor == "import" and message.op == "archive"
+                if is_import and record and record.id not in gone and _came_from(record, read):
+                    ledger.withdraw(ref)
+
+
+def _came_from(record: Record, paths: Container[str]) -> bool:
+    places = (item.location for item in record.memory.source.evidence)
+    return any(isinstance(place, FileLines) and place.path in paths for place in places)
 
 
 def _is_in_place(source: Source, path: str, listed: frozenset[str]) -> bool:

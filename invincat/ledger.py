@@ -214,6 +214,11 @@ class Ledger:
             line = {"time": format_time(self._clock()), "proposal": proposal, "commit": held, "reason": reason}
             self._store.append("rejected.jsonl", line)
 
+    def withdraw(self, ref: str) -> None:
+        """Take a proposal back, waiting or rejected, because its reason is gone."""
+        with self._store.exclusive(PATIENCE):
+            self._store.swap(ref, self._store.tip(ref), None)
+
     def _known_proposal(self, ref: str) -> str | None:
         """What became of the same proposal before."""
         if self._store.tip(ref):

@@ -34,9 +34,10 @@ def run_import(app: App, files: tuple[str, ...] = (), *, dry_run: bool = False) 
 
 
 def exit_code(imported: Imported) -> int:
-    """That of the outcome, 0 when only a part was refused; 4 when all that this import would have changed was."""
+    """That of the outcome; 4 when every rule there is was refused, 0 when only some were."""
     if imported.outcome is None:
-        return EXITS["rejected"] if imported.refused else 0
+        is_all = bool(imported.refused) and len(imported.refused) >= sum(imported.rules.values())
+        return EXITS["rejected"] if is_all else 0
     return EXITS[imported.outcome.verdict]
 
 
@@ -78,6 +79,8 @@ def print_import(imported: Imported) -> None:
     if fresh := [held for held in imported.archive if not held.known]:
         what = counted(len(fresh), "rule is gone from its file", "rules are gone from their files")
         click.echo(f"{what}; archiving waits in `invincat review list`")
+    if known := sum(held.known for held in imported.archive):
+        click.echo(f"{counted(known, 'rule', 'rules')} no longer in a file: archiving was proposed before")
 
 
 def counted(number: int, one: str, many: str) -> str:

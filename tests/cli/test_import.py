@@ -86,3 +86,20 @@ def test_one_is_singular(invincat, repo, commit_file):
     assert "1 memory created" in out
     (repo / "AGENTS.md").unlink()
     assert "1 rule is gone from its file" in invincat("import").out
+
+
+def test_a_proposal_to_archive_is_withdrawn_when_the_file_says_it_again(invincat, git, commit_file):
+    rules = "# X\n\n## Tests\n- Run the tests with nox before every push.\n- Never skip a failing test.\n"
+    commit_file("AGENTS.md", rules)
+    invincat("init", "--import")
+    less = rules.replace("- Never skip a failing test.\n", "")
+    commit_file("AGENTS.md", less)
+    invincat("import")
+    [proposal] = invincat("review", "list", "--json").json["proposals"]
+    invincat("review", "reject", proposal["id"], "--reason", "not yet")
+    assert "archiving was proposed before" in invincat("import").out
+    commit_file("AGENTS.md", rules)
+    invincat("import")
+    assert git("for-each-ref", "refs/invincat/proposals/", "refs/invincat/rejected/") == ""
+    commit_file("AGENTS.md", less)
+    assert "archiving waits" in invincat("import").out
