@@ -4,6 +4,7 @@ Here the clock is read and the place of the user's data decided; below it both a
 """
 
 import os
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -196,20 +197,22 @@ class App:
 
     @cached_property
     def installation(self) -> str:
-        """A secret of this installation: caches that do not carry it are from elsewhere and never opened."""
+        """A secret of this installation: caches that do not carry it are from elsewhere and never opened.
+
+        Where it cannot be kept it is made anew each time, and so are the caches.
+        """
         path = self.data_dir / "installation"
-        if not path.exists():
-            self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            draft = path.with_name(f"installation.{os.getpid()}")
-            draft.write_text(secrets.token_hex(16))
-            draft.chmod(0o600)
-            try:
-                os.link(draft, path)  # the first of several processes wins
-            except FileExistsError:
-                pass
-            finally:
-                draft.unlink()
-        return path.read_text().strip()
+        fresh = secrets.token_hex(16)
+        try:
+            if not _is_secret(path):
+                self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+                draft = path.with_name(f"installation.{os.getpid()}")
+                draft.write_text(fresh)
+                draft.chmod(0o600)
+                draft.replace(path)
+            return path.read_text().strip()
+        except OSError:
+            return fresh
 
     @property
     def _user_store(self) -> Path:
@@ -228,3 +231,8 @@ class App:
             return "this repository has no memory store yet"
         remotes = ", ".join(ref.removeprefix("refs/remotes/") for ref in published)
         return f"this repository has no memory store of its own yet, but a published one was fetched ({remotes})"
+
+
+def _is_secret(path: Path) -> bool:
+    """Whether the file holds what we write there; a regular file only."""
+    return path.is_file() and bool(re.fullmatch(r"[0-9a-f]{32}", path.read_text(errors="replace").strip()))

@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from invincat.errors import StoreError, UserError
+from invincat.governance import secrets
 from invincat.governance.gate import Decision, Judgement, find_secrets, judge
 from invincat.governance.grounding import Grounds, NoGrounds
 from invincat.memory import frontmatter
@@ -128,9 +129,7 @@ class Ledger:
                     outcome = self._attempt(proposal, grounds or NoGrounds(), dry_run=dry_run)
                 if outcome is not None:
                     return outcome
-                if time.monotonic() > deadline:
-                    raise StoreBusy("the memory ref kept moving; nothing was written", next_step="run it again")
-                time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 - jitter, no secret
+                _pause(deadline)
         except StoreBusy as fault:
             if not dry_run and not find_secrets(proposal):
                 self._keep(proposal, [Reason(rule="RULES 3.4", message=fault.what)], self._clock())
@@ -171,7 +170,7 @@ class Ledger:
         if held is None:
             raise UserError(f"no proposal {proposal} waits", next_step="see `invincat review list`")
         chain = list(held_chain(self._store, held))
-        kept = _kept(chain[0][1].proposal if chain else None, self._scope)
+        kept = _kept(chain[0][1].proposal if chain and chain[-1][0].parents else None, self._scope)
         if stale := self._changed_since(chain[-1][0].parents[0], kept):
             outcome = Outcome(
                 verdict="rejected",
@@ -202,7 +201,9 @@ class Ledger:
         return None
 
     def reject(self, proposal: str, reason: str) -> None:
-        """A person's no: the proposal is kept apart, and not made again. UserError for an unknown one."""
+        """A person's no: the proposal is kept apart, and not made again. UserError for an unknown one, or a secret."""
+        if secrets.scan(reason):
+            raise UserError("the reason looks like a secret; it is not kept", next_step="give another reason")
         ref = f"{PROPOSALS}{proposal}"
         with self._store.exclusive(PATIENCE):
             held = self._store.tip(ref)
@@ -321,6 +322,13 @@ class Ledger:
 def _known_fields(outcome: Outcome, known: str | None) -> dict[str, Any]:
     """What an outcome says of a proposal that was made before."""
     return {"known": True, "hint": "; ".join(part for part in (outcome.hint, known) if part)} if known else {}
+
+
+def _pause(deadline: float) -> None:
+    """Wait a little, with jitter; StoreBusy when the time is up."""
+    if time.monotonic() > deadline:
+        raise StoreBusy("the memory ref kept moving; nothing was written", next_step="run it again")
+    time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 - jitter, no secret
 
 
 def held_chain(store: Store, tip: str) -> Iterator[tuple[Commit, Message]]:

@@ -53,11 +53,16 @@ def command(
 def _read(file: BinaryIO) -> list[Any]:
     data = file.read(MAX_INPUT + 1)
     if len(data) > MAX_INPUT:
-        raise UserError(f"the batch is larger than {MAX_INPUT} bytes", where=file.name)
+        raise UserError(f"the batch is larger than {MAX_INPUT} bytes", where=_name(file))
     try:
         batch = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        raise UserError(f"is not JSON: {fault}", where=file.name) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        raise UserError(f"is not JSON: {fault}", where=_name(file)) from None
     if not isinstance(batch, dict) or set(batch) != {"operations"} or not isinstance(batch["operations"], list):
-        raise UserError('must be one object {"operations": [...]}', where=file.name)
+        raise UserError('must be one object {"operations": [...]}', where=_name(file))
     return list(batch["operations"])
+
+
+def _name(file: BinaryIO) -> str:
+    """What to call the input in errors."""
+    return str(getattr(file, "name", "<stdin>"))

@@ -4,6 +4,7 @@ import click
 
 from invincat.cli.options import json_option, scope_option
 from invincat.cli.output import app_of, describe, memory_json, print_json, print_jsonl, readable
+from invincat.governance.hidden import escape_hidden
 from invincat.memory.entry import Status
 from invincat.memory.naming import section_slug
 from invincat.memory.scope import Scope
@@ -50,7 +51,7 @@ def _print(records: list[Record]) -> None:
     for record in records:
         memory = record.memory
         if heading != (heading := (memory.scope, memory.section)):
-            click.echo(f"{memory.section}" + (" (yours)" if memory.scope is Scope.USER else ""))
+            click.echo(escape_hidden(memory.section) + (" (yours)" if memory.scope is Scope.USER else ""))
         state = "" if memory.is_active else f"  [{memory.status}]"
         click.echo(f"  {describe(memory)}  ({record.name}){state}")
     if not records:

@@ -78,7 +78,7 @@ class NotFound(UserError):
 
 
 def find(app: App, name: str, scope: Scope | None) -> tuple[Ledger, Record]:
-    """The memory that a person means: by name, by id, by an unambiguous start of either, or by its path as we print it."""
+    """The memory that a person means: by name or id, by an unambiguous start of either, or by its path."""
     name = name.removeprefix("memory/").removesuffix(".md").rpartition("/")[2]
     found = [
         (ledger, record)

@@ -29,7 +29,8 @@ def list_waiting(context: click.Context, scope: Scope | None, as_json: bool) -> 
         print_json({"proposals": proposals})
         return
     for proposal in proposals:
-        click.echo(f"{proposal.id}  {proposal.since[:10]}  {proposal.actor}  {proposal.scope}")
+        line = f"{proposal.id}  {proposal.since[:10]}  {proposal.actor}  {proposal.scope}"
+        click.echo(escape_hidden(line))
         for change in proposal.changes:
             click.echo(escape_hidden(f"  {change}"))
         click.echo(escape_hidden(f"  waits: {proposal.reason}"))

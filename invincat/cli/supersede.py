@@ -58,7 +58,7 @@ def command(
 
 
 def _target(app: App, old: str, scope: Scope | None, *, must_exist: bool) -> tuple[Ledger, str]:
-    """Whom to retire. New content is kept even when there is nobody to retire (RULES 1.7), so the name goes on as it is."""
+    """Whom to retire. New content is kept also when nobody has the name (RULES 1.7): then it goes on as it is."""
     try:
         ledger, record = find(app, old, scope)
     except NotFound:

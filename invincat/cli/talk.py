@@ -16,6 +16,7 @@ from invincat.agent.session import Session
 from invincat.cli.output import app_of
 from invincat.desk import Desk, Models, sessions_of
 from invincat.errors import UserError
+from invincat.governance.hidden import escape_hidden
 from invincat.headless import Form, run_once
 
 BAD_INPUT: Final = 42
@@ -117,7 +118,7 @@ def _once(desk: Desk, text: str, form: Form) -> int:
 
 
 def _out(text: str) -> None:
-    sys.stdout.write(text)
+    sys.stdout.write(escape_hidden(text) if sys.stdout.isatty() else text)
     sys.stdout.flush()
 
 

@@ -16,7 +16,7 @@ from invincat.governance import hidden, secrets
 from invincat.governance.grounding import RULE as EVIDENCE_RULE
 from invincat.governance.grounding import Grounded, Grounds, ground, missing_ground
 from invincat.memory.change import Context, Step, apply
-from invincat.memory.entry import MAX_PROPOSED, Source, Verdict, is_model, is_person
+from invincat.memory.entry import MAX_PROPOSED, Memory, Source, Verdict, is_model, is_person
 from invincat.memory.frontmatter import render
 from invincat.memory.operation import (
     Create,
@@ -57,10 +57,9 @@ class Judgement:
 
 def judge(view: View, proposal: Proposal, context: Context, grounds: Grounds) -> Judgement:
     """Hold a proposal against the rules. Nothing is changed; the same input gives the same judgement."""
-    if reasons := find_secrets(proposal):
-        return _rejected(reasons)
     decoded, reasons = decode(proposal.items, proposal.source.actor)
-    if reasons := [*reasons, *_check_batch(view, decoded, proposal), *_find_hidden(proposal)]:
+    others = [*reasons, *_check_batch(view, decoded, proposal), *_find_hidden(proposal)]
+    if reasons := find_secrets(proposal) or others:
         return _rejected(reasons)
     operations, reasons, doubts = _check_evidence(list(decoded.values()), proposal, grounds)
     if reasons:
@@ -130,9 +129,19 @@ def _find_secrets_in_files(steps: list[Step]) -> list[Reason]:
         for step in steps
         for record in step.written
         if step.before is None or record.id != step.before.id or step.op == "update"
-        for finding in secrets.scan(render(record.memory))
+        for text in _joined(record.memory)
+        for finding in secrets.scan(text)
     ]
     return list(dict.fromkeys(found))
+
+
+def _joined(memory: Memory) -> Iterator[str]:
+    """The file, and what somebody would read who puts its pieces together."""
+    yield render(memory)
+    yield memory.title + memory.body
+    yield "".join(memory.tags)
+    yield "".join(item.quote or "" for item in memory.source.evidence)
+    yield (memory.source.branch or "").replace("/", "")
 
 
 def _find_hidden(proposal: Proposal) -> list[Reason]:

@@ -93,8 +93,7 @@ def _ground_one(item: Evidence, grounds: Grounds, *, strict: bool) -> tuple[Evid
     location = item.location
     try:
         text, citable = _look_up(location, grounds)
-        if text is not None and item.quote is not None and not _stands_in(item.quote, text.text):
-            raise Refused(RULE, f"the quote does not stand at {item.at}; quote the words literally", field="evidence")
+        _require_quote(item, text)
     except Refused:
         if strict:
             raise
@@ -105,7 +104,7 @@ def _ground_one(item: Evidence, grounds: Grounds, *, strict: bool) -> tuple[Evid
     done = _clipped(msgspec.structs.replace(item, blob=text.blob or item.blob, quote=quote))
     if isinstance(location, Turn):
         return done, citable and item.quote is not None and _is_enough(item.quote, location, grounds)
-    return done, citable
+    return done, citable and (isinstance(location, CommitRef) or bool(_LEAST.search(quote or "")))
 
 
 def missing_ground(grounded: Grounded, actor: str, scope: Scope) -> str | None:
@@ -117,6 +116,11 @@ def missing_ground(grounded: Grounded, actor: str, scope: Scope) -> str | None:
     if grounded.checked:
         return None
     return "nothing of the evidence could be checked; cite lines of a file, a commit, or a person's words"
+
+
+def _require_quote(item: Evidence, text: SourceText | None) -> None:
+    if text is not None and item.quote is not None and not _stands_in(item.quote, text.text):
+        raise Refused(RULE, f"the quote does not stand at {item.at}; quote the words literally", field="evidence")
 
 
 def _look_up(location: Location, grounds: Grounds) -> tuple[SourceText | None, bool]:

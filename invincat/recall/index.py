@@ -1,5 +1,7 @@
 """The disposable index of one store: whoever reads brings it up to date, whoever finds it broken rebuilds it."""
 
+import errno
+import re
 import secrets
 import shutil
 import threading
@@ -25,6 +27,8 @@ PATIENCE_FOR_THE_FIRST: Final = 15.0
 # A pasted page is no question; its first words stand for it.
 MAX_TERMS: Final = 256
 
+# Names of what we make in the directory: folders of indexes, the stamp and its drafts.
+_OURS: Final = re.compile(r"[0-9a-f]{16}|stamp\.json|stamp-.*")
 _LOCK: Final = "lock"
 _BUSY: Final = "another process is updating the index; what changed last may be missing"
 _ABSENT: Final = "another process is building the index; ask again in a moment"
@@ -173,14 +177,21 @@ class Index:
 
     def _locked(self, patience: float) -> filelock.BaseFileLock:
         """Hold off other writers; filelock.Timeout after `patience` seconds, OSError."""
+        self._refuse_links()
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         return filelock.FileLock(self._directory / _LOCK, timeout=patience, mode=0o600)
 
+    def _refuse_links(self) -> None:
+        """What stands behind a link is not ours, and must not be written to or swept; OSError."""
+        for place in (self._directory, self._directory.parent):
+            if place.is_symlink():
+                raise NotADirectoryError(errno.ENOTDIR, "is a link, not a directory of ours", str(place))
+
     def _sweep(self, keep: str | None) -> None:
-        """Delete all but the lock and what is to be kept; without opening anything."""
+        """Delete what indexes of ours leave, but the lock and what is to be kept; without opening anything."""
         kept = {_LOCK, keep, stamps.FILE if keep else None}
         for entry in self._directory.iterdir():
-            if entry.name in kept:
+            if entry.name in kept or not _OURS.fullmatch(entry.name):
                 continue
             if entry.is_dir() and not entry.is_symlink():
                 # A reader elsewhere may have it open, which some systems forbid to delete: next time.

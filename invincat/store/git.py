@@ -11,11 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from dulwich.errors import ChecksumMismatch, ObjectFormatException
+from dulwich.errors import ChecksumMismatch, ObjectFormatException, PackedRefsException
 from dulwich.file import FileLocked
 from dulwich.objects import Blob, ObjectID, ShaFile, Tree, parse_tree, valid_hexsha
 from dulwich.objects import Commit as GitCommit
-from dulwich.refs import Ref, check_ref_format
+from dulwich.refs import Ref, SymrefLoop, check_ref_format
 from dulwich.repo import InvalidWorktreeConfiguration, Repo, UnsupportedExtension, UnsupportedVersion
 from filelock import Timeout
 
@@ -81,6 +81,7 @@ class GitStore:
         self._objects.loose_compression_level = 1  # as git does; dulwich's own default takes twice the time
         self._author: Signature | None = None
         self._trees: dict[str, tuple[TreeEntry, ...]] = {}
+        self._written: list[ShaFile] = []
 
     def __enter__(self) -> Self:
         return self
@@ -108,7 +109,7 @@ class GitStore:
 
     def tip(self, ref: str = MEMORY_REF) -> str | None:
         """`Store.tip`; StoreError when the ref is there but names no object."""
-        _, found = self._repo.refs.follow(Ref(ref.encode()))
+        found = self._follow(ref)
         if found is None:
             self._refuse_empty(ref)
             return None
@@ -121,10 +122,24 @@ class GitStore:
         base = f"{prefix.rstrip('/')}/".encode()
         found = {}
         for key in self._repo.refs.subkeys(Ref(base)):
-            _, id = self._repo.refs.follow(Ref(base + key))
+            try:
+                id = self._follow(os.fsdecode(base + key))
+            except StoreError:
+                continue
             if id is not None and valid_hexsha(id):
                 found[os.fsdecode(base + key)] = id.decode()
         return dict(sorted(found.items()))
+
+    def _follow(self, ref: str) -> bytes | None:
+        """What a ref names. A symbolic one of ours is refused: our commits would go to somebody's branch."""
+        try:
+            names, found = self._repo.refs.follow(Ref(os.fsencode(ref)))
+        except (SymrefLoop, PackedRefsException) as fault:
+            raise StoreError(f"the refs cannot be read: {fault}", where=ref, next_step="see `git fsck`") from None
+        if len(names) > 1 and ref.startswith("refs/invincat/"):
+            next_step = f"see `git symbolic-ref {ref}`"
+            raise StoreError(f"the ref points to {os.fsdecode(names[-1])}", where=ref, next_step=next_step)
+        return found
 
     def _refuse_empty(self, ref: str) -> None:
         # After a power loss a ref may be an empty file; taking that for absent would start the store anew.
@@ -263,6 +278,7 @@ class GitStore:
     def write(self, parent: str, drafts: Sequence[Draft], author: Signature, now: datetime) -> list[str]:
         """`Store.write`; StoreError when a draft does not fit the tree."""
         self._require_lock()
+        self._written.clear()
         folders = Folders(self.commit(parent).tree, self._entries, self._add_tree)
         ids = []
         with _disk():
@@ -281,7 +297,7 @@ class GitStore:
         The order makes every step safe to be killed after: announce, move, journal, settle.
         """
         self._require_lock()
-        if not ref.startswith("refs/invincat/") or not check_ref_format(Ref(ref.encode())):
+        if not _is_ours(ref):
             raise InternalError("is no ref of ours", where=ref)
         if new is not None:
             self.commit(new)
@@ -297,6 +313,7 @@ class GitStore:
                 self._state.settle()
                 raise
             if moved:
+                self._keep_written()
                 self._state.journal(move)
             self._state.settle()
         return moved
@@ -305,6 +322,14 @@ class GitStore:
         """`Store.append`; the record holds what JSON can say."""
         with _disk():
             self._state.append(log, record)
+
+    def _keep_written(self) -> None:
+        """Write again what a `git gc --prune=now` beside us took while nothing named it yet."""
+        written, self._written = self._written, []
+        for item in written:
+            if ObjectID(item.get_id(self._format)) not in self._objects:
+                self._add(item)
+        self._written.clear()
 
     def _require_lock(self) -> None:
         if not self._lock.is_locked:
@@ -318,6 +343,7 @@ class GitStore:
         for _ in range(_TRIES):
             try:
                 self._objects.add_object(item)
+                self._written.append(item)
                 return id
             except FileLocked as fault:
                 # Left by a killed writer: only ours lock objects, and we hold the writers' lock.
@@ -386,12 +412,16 @@ class GitStore:
     def _heal(self) -> None:
         """Finish what a killed writer announced: its ref lock, its journal line (LIBRARIES 2 "kill -9")."""
         move = self._state.announced()
-        if move is not None:
+        if move is not None and _is_ours(move.ref):
             if move.new is not None:
                 remove_own_lock(self._ref_file(move.ref), move.new)
             if self.tip(move.ref) == move.new and not self._state.is_journaled(move):
                 self._state.journal(move)
         self._state.settle()
+
+
+def _is_ours(ref: str) -> bool:
+    return ref.startswith("refs/invincat/") and check_ref_format(Ref(os.fsencode(ref)))
 
 
 def _blob(data: bytes) -> Blob:

@@ -118,7 +118,9 @@ def _ask(where: Sequence[str], directory: Path) -> Repository:
 
 def _refusal(complaint: bytes, directory: Path) -> UserError | ConfigurationError:
     line = first_line(complaint)
-    if line.lower().startswith("not a git repository"):
+    # With a path instead of this it is one whose work tree or main repository has moved: git says which.
+    elsewhere = line.partition(": ")[2].strip("'")
+    if line.lower().startswith("not a git repository") and elsewhere in {"", ".git", str(directory)}:
         return NotARepository(
             "not inside a git repository", where=str(directory), next_step="go to one, or run `git init` first"
         )

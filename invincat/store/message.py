@@ -35,7 +35,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Hold:
-    """Why a person must decide first, and the proposal itself as one line of JSON (with the last commit of its chain)."""
+    """Why a person must decide first, and, in the last commit of the chain, the proposal as one line of JSON."""
 
     why: str
     proposal: str | None = None

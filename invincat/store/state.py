@@ -43,6 +43,8 @@ class StateDir:
 
     def make(self) -> None:
         """Make the directory if it is not there."""
+        if self.path.is_symlink():
+            raise StoreError("is a link; our state must stand in the repository itself", where=str(self.path))
         self.path.mkdir(mode=0o700, exist_ok=True)
 
     def lock(self) -> FileLock:
@@ -53,7 +55,7 @@ class StateDir:
         """Say which move is about to be made, so that whoever comes after a kill can finish it."""
         line = f"{move.ref} {move.old or '-'} {move.new or '-'}\n"
         draft = self.path / "pending.tmp"
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
             file.write(line)
         draft.replace(self._pending)
@@ -61,8 +63,8 @@ class StateDir:
     def announced(self) -> Move | None:
         """The move that a killed writer was making, if any."""
         try:
-            words = self._pending.read_text("utf-8").split()
-        except FileNotFoundError:
+            words = self._pending.read_text("ascii").split()
+        except (FileNotFoundError, UnicodeDecodeError):
             return None
         if len(words) != 3:  # lost power before the words reached the disk: nothing can be concluded
             return None
@@ -103,7 +105,7 @@ class StateDir:
         # A lone surrogate becomes its JSON escape.
         line = text.encode("utf-8", "backslashreplace")
         path = self.path / log
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         try:
             size = os.fstat(descriptor).st_size
             # A line torn by a power loss must not swallow this one.

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
+from invincat.errors import StoreError
 from invincat.memory.content import fingerprint
 from invincat.memory.entry import Memory, is_ulid
 from invincat.memory.frontmatter import parse, parse_marker
@@ -15,13 +16,23 @@ from invincat.memory.marker import Marker
 from invincat.memory.naming import is_name, wanted_name
 from invincat.memory.view import Problem, Record, View, build
 from invincat.memory.yaml_scan import MalformedFile
-from invincat.store.base import FILE_MODE, FOLDER_MODE, Store, TreeEntry
+from invincat.store.base import (
+    FILE_MODE,
+    FOLDER_MODE,
+    MEMORY_REF,
+    ROOT_FILES,
+    ObjectMissing,
+    Store,
+    TreeEntry,
+)
 
 # A section of which more than so many files had to be parsed is worth a row for each in the cache.
 MANY: Final = 16
 
 MAX_LOOK: Final = 1024 * 1024
 
+[(FORMAT_FILE, _format)] = ROOT_FILES.items()
+FORMAT_LINE: Final = _format.decode().strip()
 MEMORY_FOLDER: Final = "memory"
 DELETED_FOLDER: Final = "deleted"
 # What else may stand at the root of the tree.
@@ -124,6 +135,7 @@ class ViewReader:
 
     def _read(self, commit: str) -> View:
         root = self._store.list_tree(self._store.commit(commit).tree)
+        self._require_format(root)
         problems: list[Problem] = []
         sections: dict[tuple[str, str], _Section] = {}
         markers: tuple[Marker, ...] = ()
@@ -144,6 +156,21 @@ class ViewReader:
         records = (record for section in sections.values() for record in section.records)
         return build(commit, records, markers, problems)
 
+    def _require_format(self, root: Sequence[TreeEntry]) -> None:
+        """This version reads and writes format 1 and no other; StoreError."""
+        for entry in root:
+            if entry.name == FORMAT_FILE and entry.mode == FILE_MODE:
+                said = self._store.read_blob(entry.id)[:200].decode("utf-8", "replace").strip()
+                if said != FORMAT_LINE:
+                    next_step = "use a version of invincat that knows it"
+                    raise StoreError(
+                        f"the store is of another format ({said!r})", where=FORMAT_FILE, next_step=next_step
+                    )
+                return
+        raise StoreError(
+            "the ref names no memory store", where=MEMORY_REF, next_step="see `git log invincat/memory --`"
+        )
+
     def _read_section(self, folder: TreeEntry) -> _Section:
         base = f"{MEMORY_FOLDER}/{folder.name}"
         if folder.mode != FOLDER_MODE:
@@ -153,7 +180,11 @@ class ViewReader:
         known = self._known_records(folder, base)
         if isinstance(known, _Section):
             return known
-        good, problems = _sift(base, self._store.list_tree(folder.id), known)
+        try:
+            listed = self._store.list_tree(folder.id)
+        except ObjectMissing as fault:
+            return _Section((), (Problem(base, f"cannot be read: {fault}"),))
+        good, problems = _sift(base, listed, known)
         decoded = self._decode(entry for entry in good if (entry.name, entry.id) not in known)
         records = []
         for entry in good:
@@ -199,6 +230,9 @@ class ViewReader:
                     memory = parse(self._store.read_blob(entry.id))
                 except MalformedFile as fault:
                     results[entry.name] = Problem(entry.name, str(fault), fault.line)
+                    continue
+                except ObjectMissing as fault:
+                    results[entry.name] = Problem(entry.name, f"cannot be read: {fault}")
                     continue
                 found = fresh[entry.id] = Decoded(memory, fingerprint(memory.title, memory.body))
             results[entry.name] = found

@@ -28,7 +28,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
 def test_refusals_name_rule_operation_and_field(invincat, git, case):
     operation, rule, field = REFUSED[case]

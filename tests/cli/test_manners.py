@@ -11,7 +11,6 @@ from invincat.cli.main import COMMANDS
 COMMAND = (sys.executable, "-P", "-m", "invincat")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(invincat, name):
     assert "Usage: invincat " + name in invincat(name, "--help").out
@@ -35,7 +34,6 @@ USAGE = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("words", USAGE, ids=" ".join)
 def test_usage_errors_exit_2_with_one_line(invincat, words):
     run = invincat(*words, code=2)
@@ -44,7 +42,8 @@ def test_usage_errors_exit_2_with_one_line(invincat, words):
     assert run.out == ""
 
 
-def test_outside_a_repository(invincat, tmp_path):
+def test_outside_a_repository(process, tmp_path):
+    invincat = process
     empty = tmp_path / "empty"
     empty.mkdir()
     run = invincat("remember", "Use nox.", cwd=empty, code=1)

@@ -58,11 +58,11 @@ def test_all_writers_of_three_worktrees_land(invincat, repo, git):
     assert "sound" in invincat("check").out
 
 
-def test_kill_9_at_any_moment_loses_nothing_that_was_reported(invincat, repo, git):
+def test_kill_9_at_any_moment_loses_nothing_that_was_reported(invincat, process, repo, git):
     chance = random.Random(7)
     reported: set[str] = set()
     started = time.monotonic()
-    invincat("remember", "How long does one take on this machine?")
+    process("remember", "How long does one take on this machine?")
     whole = time.monotonic() - started
     for number in range(KILLS):
         process = subprocess.Popen(

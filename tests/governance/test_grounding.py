@@ -47,7 +47,7 @@ def test_what_is_not_there_is_refused(at: str, quote: str | None, why: str) -> N
     [
         ("noxfile.py#L3", "nox.options.sessions", 1, 0),
         ("noxfile.py#L1-L3", "import nox nox.options.sessions", 1, 0),
-        ("noxfile.py#L2", None, 1, 0),
+        ("noxfile.py#L2", None, 0, 0),
         ("commit:3f2a9c4", None, 1, 0),
         ("commit:3f2a9c4", "the matrix", 1, 0),
         ("commit:0000000", "the matrix", 0, 0),

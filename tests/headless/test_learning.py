@@ -32,6 +32,7 @@ def _memories(git):
     return [subject for subject in subjects if subject != "memory: root"]
 
 
+@pytest.mark.slow
 def test_it_is_flushed_before_the_end_and_told_in_one_line(invincat, openai_server, git):
     openai_server.always(by_model("Fine.", lambda _: _slow(1.0)))
     run = invincat("-p", WORDS)
@@ -43,6 +44,7 @@ def test_it_is_flushed_before_the_end_and_told_in_one_line(invincat, openai_serv
     assert len(_memories(git)) == 1
 
 
+@pytest.mark.slow
 def test_the_answer_is_there_before_anything_is_learned(invincat, openai_server):
     openai_server.always(by_model("Fine.", lambda _: _slow(2.0)))
     process = invincat.start("-p", WORDS)
@@ -70,6 +72,7 @@ def test_killed_while_it_learns_it_is_learned_exactly_once_by_the_next(invincat,
     assert len(_memories(git)) == 1
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_it_learns_leaves_it_queued_and_the_answer_stands(invincat, openai_server, git):
     openai_server.always(by_model("Fine.", lambda _: never()))
     process = invincat.start("-p", WORDS, "--output-format", "json")

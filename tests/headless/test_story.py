@@ -38,7 +38,7 @@ def _remember(request):
             quote["quote"] = "we run the tests through nox"
             operations.append({"op": "create", "content": "Run the tests through nox", "score": 80, **fields})
         if words.startswith("Where"):
-            fields |= {"section": "Layout", "evidence": [{"at": "src/version.py#L1", "quote": "VERSION"}]}
+            fields |= {"section": "Layout", "evidence": [{"at": "src/version.py#L1", "quote": 'VERSION = "1.0"'}]}
             operations.append({"op": "create", "content": "The version is kept in src/version.py", **fields})
         if words.startswith("I like"):
             quote["quote"] = "I like short answers"
@@ -87,7 +87,7 @@ def test_five_turns_and_what_the_sixth_knows(invincat, openai_server, git, repo)
 
     memory = invincat("show", "the-version-is-kept-in-src-version-py", "--json").json
     [evidence] = memory["source"]["evidence"]
-    assert (evidence["at"], evidence["quote"]) == ("src/version.py#L1", "VERSION")
+    assert (evidence["at"], evidence["quote"]) == ("src/version.py#L1", 'VERSION = "1.0"')
     assert evidence["blob"] == git("rev-parse", "--short=10", "HEAD:src/version.py").strip()
     assert (memory["source"]["actor"], memory["source"]["model"]) == ("memory-agent", MEMORY)
 

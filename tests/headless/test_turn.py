@@ -76,6 +76,7 @@ def test_an_endpoint_that_cannot_be_is_said_before_anything_is_asked(invincat):
     assert run.out == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "input", "code"),
     [
@@ -133,6 +134,7 @@ def test_a_socket_is_stdin_too(invincat, openai_server):
     assert openai_server.requests[0].messages[-1]["content"] == "Explain:\n\nthis"
 
 
+@pytest.mark.slow
 def test_case_40_nothing_on_stdin_never_hangs(invincat):
     assert invincat("-p", "ok").out == "Hello, Ada.\n"
     closed = {"stdin": None, "preexec_fn": lambda: os.close(0)}
@@ -259,6 +261,7 @@ def test_without_a_model_it_says_how_to_get_one_and_remembers(invincat, openai_s
     assert "nox" in invincat("list").out
 
 
+@pytest.mark.slow
 def test_the_session_is_told_in_every_form_so_that_it_can_be_resumed(invincat, openai_server):
     err = invincat("-p", "ok").err
     assert err.startswith("session ")

@@ -51,7 +51,8 @@ def messages(title: str, reason: str, source: Source = USER) -> dict[str, str]:
         ),
     ]
     return {
-        str(n): compose(run(start, item, at), source, Hold(reason) if n % 2 else None) for n, (start, item) in enumerate(made)
+        str(n): compose(run(start, item, at), source, Hold(reason) if n % 2 else None)
+        for n, (start, item) in enumerate(made)
     }
 
 

@@ -286,7 +286,8 @@ def test_a_foreign_index_is_deleted_and_never_opened(directory: Path, tmp_path: 
     assert not trace.exists()
     assert not folder.exists()
     assert tmp_path.exists()
-    assert {entry.name for entry in directory.iterdir()} == {"lock", "stamp.json", stamp_of(directory).folder}
+    left = {entry.name for entry in directory.iterdir() if entry.name != "link" and not entry.name.startswith("stray")}
+    assert left == {"lock", "stamp.json", stamp_of(directory).folder}
 
 
 def test_the_bomb_is_live(directory: Path, tmp_path: Path, evolution) -> None:
@@ -375,3 +376,14 @@ def test_killed_builders_leave_no_trace(directory: Path, history, record) -> Non
 
 def test_changes_are_values() -> None:
     assert Changes() == Changes((), ())
+
+
+def test_what_stands_behind_a_link_is_never_swept(tmp_path: Path, evolution: Callable[[int], Any]) -> None:
+    """A planted link must not make a search delete somebody's folder."""
+    home = tmp_path / "home"
+    (home / "0123456789abcdef").mkdir(parents=True)
+    (home / "keep").write_text("mine")
+    (tmp_path / "index").symlink_to(home)
+    results = Index(tmp_path / "index", "origin").search(evolution(0), Query("nox"))
+    assert results.degraded
+    assert sorted(entry.name for entry in home.iterdir()) == ["0123456789abcdef", "keep"]

