@@ -22,6 +22,8 @@ MOST: Final = {Tier.HOT: 8, Tier.WARM: 6}
 SCOPE_CHARACTERS: Final = 4000
 TOTAL_CHARACTERS: Final = 8000
 BODY_CHARACTERS: Final = 300
+# After so many entries that did not fit, no smaller one is looked for.
+MAX_MISSES: Final = 64
 # Kept free in each scope for the names of constraints that are not shown.
 NAMES_CHARACTERS: Final = 400
 
@@ -128,13 +130,17 @@ def _select(ranked: Sequence[Record], room: int) -> _Selection:
     entries: list[tuple[Record, str]] = []
     left_out: list[Record] = []
     counts = dict.fromkeys(Tier, 0)
+    misses = 0
     for record in ranked:
         tier = record.memory.tier
-        if counts[tier] < MOST[tier] and len(text := _entry(record)) <= room:
+        if counts[tier] >= MOST[tier] or misses >= MAX_MISSES:
+            left_out.append(record)
+        elif len(text := _entry(record)) <= room:
             counts[tier] += 1
             room -= len(text)
             entries.append((record, text))
         else:
+            misses += 1
             left_out.append(record)
     return _Selection(tuple(entries), tuple(left_out))
 

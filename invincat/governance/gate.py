@@ -129,13 +129,12 @@ def _find_secrets_in_files(steps: list[Step]) -> list[Reason]:
         for step in steps
         for record in step.written
         if step.before is None or record.id != step.before.id or step.op == "update"
-        for text in _joined(record.memory)
-        for finding in secrets.scan(text)
+        for finding in secrets.scan("\n\n".join(_readings(record.memory)))
     ]
     return list(dict.fromkeys(found))
 
 
-def _joined(memory: Memory) -> Iterator[str]:
+def _readings(memory: Memory) -> Iterator[str]:
     """The file, and what somebody would read who puts its pieces together."""
     yield render(memory)
     yield memory.title + memory.body

@@ -23,6 +23,7 @@ from invincat.errors import ConfigurationError, InternalError, StoreError
 from invincat.store.ancestry import moment, newest_first
 from invincat.store.base import (
     FILE_MODE,
+    FOLDER_MODE,
     MEMORY_REF,
     ROOT_FILES,
     ROOT_MESSAGE,
@@ -327,7 +328,8 @@ class GitStore:
         """Write again what a `git gc --prune=now` beside us took while nothing named it yet."""
         written, self._written = self._written, []
         for item in written:
-            if ObjectID(item.get_id(self._format)) not in self._objects:
+            id = ObjectID(item.get_id(self._format))
+            if not self._objects.contains_loose(id) and id not in self._objects:
                 self._add(item)
         self._written.clear()
 
@@ -353,11 +355,12 @@ class GitStore:
         raise StoreError("the object cannot be written", where=id, next_step="try again when no `git gc` is running")
 
     def _add_tree(self, entries: Entries) -> str:
-        tree = Tree()
-        tree.object_format = self._format
-        for name, (mode, id) in entries.items():
-            tree.add(name, mode, ObjectID(id.encode()))
-        return self._add(tree)
+        # Written out here: dulwich's Tree would take each entry apart and put it together again.
+        lines = (
+            b"%o %s\0" % (mode, name) + bytes.fromhex(id) for name, (mode, id) in sorted(entries.items(), key=_order)
+        )
+        data = b"".join(lines)
+        return self._add(ShaFile.from_raw_string(Tree.type_num, data, object_format=self._format))
 
     def _add_commit(self, tree: str, parents: list[str], message: str, author: Signature, at: datetime) -> str:
         if any(mark in part for part in author for mark in "<>\n\0") or "\0" in message:
@@ -418,6 +421,12 @@ class GitStore:
             if self.tip(move.ref) == move.new and not self._state.is_journaled(move):
                 self._state.journal(move)
         self._state.settle()
+
+
+def _order(item: tuple[bytes, tuple[int, str]]) -> bytes:
+    """Git sorts a folder as if its name ended with a slash."""
+    name, (mode, _) = item
+    return name + b"/" if mode == FOLDER_MODE else name
 
 
 def _is_ours(ref: str) -> bool:

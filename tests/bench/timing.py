@@ -1,5 +1,6 @@
 """Samples of time and memory, and how they are taken: in this process, or of processes."""
 
+import gc
 import json
 import subprocess
 import sys
@@ -58,6 +59,9 @@ def timed(sample: Sample) -> Iterator[None]:
 
 def measure(runs: int, action: Callable[[], object], before: Callable[[], object] | None = None) -> Sample:
     """Time `action`, each run after an untimed `before`."""
+    # What the bench itself holds, ten thousand memories and more, is not for the measured code to sweep.
+    gc.collect()
+    gc.freeze()
     sample = Sample()
     for _ in range(runs):
         if before is not None:
