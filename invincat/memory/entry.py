@@ -134,7 +134,8 @@ def is_model(actor: str) -> bool:
     return actor in {"memory-agent", "gardener"} or actor.startswith("mcp:")
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+# Values refer to nothing that refers back: without `gc` ten thousand of them cost no sweep.
+class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Who said it, where, and on what evidence."""
 
     actor: str
@@ -156,14 +157,14 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             _check_evidence(item)
 
 
-class Unknown(msgspec.Struct, frozen=True):
+class Unknown(msgspec.Struct, frozen=True, gc=False):
     """A front matter key that this version does not know, with its lines and comments byte for byte."""
 
     key: str
     text: str
 
 
-class Memory(msgspec.Struct, frozen=True, kw_only=True):
+class Memory(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One belief. `body` is without the tombstone, which belongs to the end register (RULES 6.1)."""
 
     id: str

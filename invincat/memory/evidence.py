@@ -78,7 +78,7 @@ def is_inside(path: str) -> bool:
     )
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Evidence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One item of evidence. `blob` and a turn's number are hints; `quote` is what grounding rests on."""
 
     at: str
