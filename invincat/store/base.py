@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from invincat.errors import StoreError
@@ -48,6 +48,11 @@ class Signature(NamedTuple):
 
     name: str
     email: str
+
+
+# Who committed the root, and when: the same for everybody (FORMAT "Root commit").
+ROOT_AUTHOR: Final = Signature("Invincat", "invincat@localhost")
+ROOT_TIME: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)

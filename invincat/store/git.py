@@ -6,7 +6,7 @@ import weakref
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -25,8 +25,10 @@ from invincat.store.base import (
     FILE_MODE,
     FOLDER_MODE,
     MEMORY_REF,
+    ROOT_AUTHOR,
     ROOT_FILES,
     ROOT_MESSAGE,
+    ROOT_TIME,
     Commit,
     Draft,
     IdentityMissing,
@@ -39,9 +41,6 @@ from invincat.store.base import (
 from invincat.store.folders import Entries, Folders
 from invincat.store.locate import Repository, first_line, run_in
 from invincat.store.state import Move, StateDir, remove_own_lock
-
-_ROOT_AUTHOR: Final = Signature("Invincat", "invincat@localhost")
-_ROOT_TIME: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 # Seconds between two tries for a lock.
 _POLL: Final = 0.005
@@ -274,7 +273,7 @@ class GitStore:
         self._require_lock()
         with _disk():
             entries = {name.encode(): (FILE_MODE, self._add(_blob(data))) for name, data in ROOT_FILES.items()}
-            return self._add_commit(self._add_tree(entries), [], ROOT_MESSAGE, _ROOT_AUTHOR, _ROOT_TIME)
+            return self._add_commit(self._add_tree(entries), [], ROOT_MESSAGE, ROOT_AUTHOR, ROOT_TIME)
 
     def write(self, parent: str, drafts: Sequence[Draft], author: Signature, now: datetime) -> list[str]:
         """`Store.write`; StoreError when a draft does not fit the tree."""

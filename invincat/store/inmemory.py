@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from invincat.errors import InternalError, StoreError
 from invincat.store.ancestry import newest_first
@@ -13,8 +13,10 @@ from invincat.store.base import (
     FILE_MODE,
     FOLDER_MODE,
     MEMORY_REF,
+    ROOT_AUTHOR,
     ROOT_FILES,
     ROOT_MESSAGE,
+    ROOT_TIME,
     Commit,
     Draft,
     IdentityMissing,
@@ -25,9 +27,6 @@ from invincat.store.base import (
     TreeEntry,
 )
 from invincat.store.folders import split
-
-_ROOT_AUTHOR: Final = Signature("Invincat", "invincat@localhost")
-_ROOT_TIME: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 class InMemoryStore:
@@ -102,7 +101,7 @@ class InMemoryStore:
         """`Store.write_root`."""
         self._require_lock()
         files = {name: (FILE_MODE, self._add_blob(data)) for name, data in ROOT_FILES.items()}
-        return self._add_commit(self._add_tree(files), (), ROOT_MESSAGE, _ROOT_AUTHOR, _ROOT_TIME)
+        return self._add_commit(self._add_tree(files), (), ROOT_MESSAGE, ROOT_AUTHOR, ROOT_TIME)
 
     def write(self, parent: str, drafts: Sequence[Draft], author: Signature, now: datetime) -> list[str]:
         """`Store.write`."""
@@ -148,7 +147,7 @@ class InMemoryStore:
     def plant(self, files: Mapping[str, tuple[int, bytes]]) -> str:
         """A tree of these files with any mode, as a foreign git could have written it, under a new root; its commit."""
         tree = self._add_tree({path: (mode, self._add_blob(data)) for path, (mode, data) in files.items()})
-        return self._add_commit(tree, (), "planted\n", _ROOT_AUTHOR, _ROOT_TIME)
+        return self._add_commit(tree, (), "planted\n", ROOT_AUTHOR, ROOT_TIME)
 
     def _require_lock(self) -> None:
         # The lock itself tells only its owner; taking it again at once succeeds for nobody else.
