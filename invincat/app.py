@@ -6,8 +6,8 @@ Here the clock is read and the place of the user's data decided; below it both a
 import os
 import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -15,22 +15,30 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
-from invincat.errors import UserError
-from invincat.governance.grounding import Heard
+from invincat.config import TEAM_FILE, Settings, load
+from invincat.errors import ConfigurationError, StoreError, UserError
+from invincat.governance.grounding import Heard, Standing
+from invincat.governance.policy import Policy
 from invincat.ledger import Ledger
 from invincat.memory.entry import Source as Origin
 from invincat.memory.scope import Scope
+from invincat.memory.view import View
+from invincat.place import Place
+from invincat.store.adopt import move_store
 from invincat.store.git import GitStore
 from invincat.store.grounds import RepositoryGrounds
-from invincat.store.locate import NotARepository, Repository, create_bare, locate, locate_bare
+from invincat.store.journal import Foreign
+from invincat.store.locate import Repository, create_bare, locate_bare
 from invincat.store.parsed import ParsedCache
 from invincat.store.source import Source
+from invincat.store.standing import Standings
 from invincat.store.tree import ViewReader
+from invincat.store.verdicts import VerdictCache
 
 # Whoosh, stemmers and globs cost 0.15 s: only what searches or briefs pays for them (lazy imports below).
 if TYPE_CHECKING:
     from invincat.context.briefing import Briefing
-    from invincat.recall.hit import Results
+    from invincat.recall.hit import Hit, Results
     from invincat.recall.index import Index
     from invincat.recall.query import Query
 
@@ -60,36 +68,111 @@ def id_from(digest: bytes) -> str:
 
 @dataclass
 class App:
-    """Everything a front end needs, for one directory. Stores are opened when first asked for."""
+    """Everything a front end needs, for one directory. Stores are opened when first asked for.
+
+    `named` is the slug of a project that somebody named in place of the directory's, `user_settings` the person's
+    file of settings, `environment` what settings look at.
+    """
 
     directory: Path
     data_dir: Path
+    named: str | None = None
+    user_settings: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
     _indexes: "dict[Scope, Index]" = field(default_factory=dict)
     _state_dirs: dict[Scope, Path] = field(default_factory=dict)
+    _broken_settings: ConfigurationError | None = None
 
     @staticmethod
-    def at(directory: Path | None = None, environment: Mapping[str, str] = os.environ) -> "App":
-        """The app for a directory, by default the current one."""
+    def at(
+        directory: Path | None = None, environment: Mapping[str, str] = os.environ, *, project: str | None = None
+    ) -> "App":
+        """The app for a directory, by default the current one, or for a project that is named by its slug."""
         data_dir = environment.get("INVINCAT_DATA_DIR") or platformdirs.user_data_dir("invincat", appauthor=False)
-        return App(directory or Path.cwd(), Path(data_dir))
+        config_dir = platformdirs.user_config_dir("invincat", appauthor=False)
+        return App(
+            directory or Path.cwd(),
+            Path(data_dir),
+            named=project,
+            user_settings=Path(config_dir) / "config.yaml",
+            environment=environment,
+        )
 
     @cached_property
+    def place(self) -> Place:
+        """Which project this is."""
+        return Place(self.directory, self.data_dir, self.named)
+
+    @property
     def repository(self) -> Repository:
         """The git repository of the directory; NotARepository outside of one."""
-        return locate(self.directory)
+        return self.place.repository
 
     @cached_property
     def source(self) -> Source | None:
-        """The code repository, None outside of one."""
+        """The project's code repository, None where it has none."""
+        return Source(self.place.code) if self.place.code else None
+
+    @property
+    def project_slug(self) -> str | None:
+        """The project's slug, which limits personal memories to it (FORMAT `scope`); None where there is no project.
+
+        It is the name of the main repository's folder: linked work trees share it, a clone elsewhere has it again, and
+        no remote has a part in it. Where that is not enough, the team's settings say another (`project`).
+        """
+        project = self.place.target.project
+        if project is None or self.source is None:
+            return project.slug if project else None
         try:
-            return Source(self.repository)
-        except NotARepository:
-            return None
+            return self.settings.project or project.slug
+        except ConfigurationError as fault:
+            # What is read must not hang on somebody's typing error; `notices` tells of it.
+            self._broken_settings = fault
+            return project.slug
+
+    def notices(self) -> list[str]:
+        """What whoever read here must know: how many files of the stores were no memories, and settings left aside."""
+        found = []
+        for ledger in (self.__dict__.get("project"), self.__dict__.get("user")):
+            if ledger is None:
+                continue
+            try:
+                found += [_moved_past_us(ledger, move) for move in ledger.foreign.untold()]
+                found += _left_out(ledger)
+            except StoreError as fault:
+                found.append(f"note: of the {ledger.scope} memory not all can be told: {fault}")
+        if self._broken_settings:
+            found.append(f"note: defaults hold: {self._broken_settings}")
+        return found
+
+    def untrusted(self) -> frozenset[str]:
+        """Ids of memories that came into the stores past the gate and that no person has accepted (RULES 10)."""
+        return frozenset().union(*(ledger.foreign.memories() for ledger in self.existing()))
+
+    # settings
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What files and environment set; ConfigurationError when a file of settings is broken."""
+        team = self.source.read(TEAM_FILE) if self.source else None
+        return load(self.user_settings, team, self.environment)
+
+    @property
+    def team_settings(self) -> Path | None:
+        """Where the team's file of settings stands, or would; None without a work tree."""
+        root = self.source.repository.root if self.source else None
+        return root / TEAM_FILE if root else None
+
+    def policy(self, scope: Scope) -> Policy:
+        """Who needs a person's yes: the team's rules hold for what is the project's alone; ConfigurationError."""
+        return self.settings.policy(is_shared=scope is Scope.PROJECT)
+
+    # stores
 
     @cached_property
     def project(self) -> Ledger:
-        """The project's ledger; NotARepository outside of a repository."""
-        return self._ledger(self.repository, Scope.PROJECT)
+        """The project's ledger; a bare store of ours is made when first asked for. NoProject where there is none."""
+        return self._ledger(self.place.open(), Scope.PROJECT)
 
     @cached_property
     def user(self) -> Ledger:
@@ -98,8 +181,28 @@ class App:
         return self._ledger(locate_bare(place) if place.is_dir() else create_bare(place), Scope.USER)
 
     def ledger(self, scope: Scope) -> Ledger:
-        """The ledger of a scope."""
-        return self.user if scope is Scope.USER else self.project
+        """The ledger of a scope, to write to.
+
+        NoProject where there is no project, and in a folder that is neither a repository nor was begun with `init`;
+        UserError where a folder that became a repository still has its store beside it: it is moved first.
+        """
+        if scope is Scope.USER:
+            return self.user
+        self.place.require_begun()
+        if (old := self.place.left_behind()) and self.project.tip() is None:
+            message = "the memories of this folder stand in a store of their own, from before it was a repository"
+            raise UserError(message, where=str(old), next_step="run `invincat init`, which moves them")
+        return self.project
+
+    def start(self) -> bool:
+        """Make the project's store if there is none, and move in what the folder had before; True when it is new.
+
+        UserError where both have memories of their own.
+        """
+        if self.place.code and (old := self.place.left_behind()):
+            move_store(locate_bare(old), self.place.code)
+            return True
+        return self.project.start()
 
     def readable(self, scope: Scope | None = None) -> list[Ledger]:
         """The ledgers that have memories to read: project first, then the person's own.
@@ -109,27 +212,53 @@ class App:
         found = [ledger for ledger in self.existing() if scope in (None, ledger.scope)]
         if found:
             return found
-        if scope is Scope.USER or self.source is None:
+        if scope is Scope.USER or self.place.home is None:
             next_step = "`invincat remember --scope user TEXT`"
             raise NoStore("there are no memories of yours yet", next_step=next_step)
-        raise NoStore(self.no_store_message(), where=self.project.store.location, next_step="run `invincat init`")
+        raise NoStore(self.no_store_message(), where=self.place.location, next_step="run `invincat init`")
 
     def is_without_store(self) -> bool:
-        """Whether this is a repository that has no memory store yet."""
-        return self.source is not None and self.project.tip() is None
+        """Whether this is a project that has no memory store yet."""
+        return self.place.home is not None and not self._has_project()
 
     def existing(self) -> list[Ledger]:
         """The ledgers that have a store already, project first; none is no error."""
-        found = [self.project] if self.source is not None and self.project.tip() else []
+        return [ledger for ledger in self.made() if ledger.scope is Scope.USER or ledger.tip() is not None]
+
+    def made(self) -> list[Ledger]:
+        """The ledgers whose repositories are there, in whatever state their refs are."""
+        found = [self.project] if self.place.is_made() else []
         return [*found, self.user] if self._user_store.is_dir() else found
+
+    def _has_project(self) -> bool:
+        return self.place.is_made() and self.project.tip() is not None
+
+    def view(self, ledger: Ledger, commit: str | None = None) -> View:
+        """What is believed here, now or at a commit: without what is one's own in another project (FORMAT `scope`)."""
+        view = ledger.view(commit)
+        return view.within(self.project_slug) if ledger.scope is Scope.USER else view
+
+    @property
+    def stores(self) -> list[Path]:
+        """Where the stores stand that are outside of any git directory of the person's."""
+        return [self.data_dir, *([self.place.home] if isinstance(self.place.home, Path) else [])]
 
     @property
     def state_dir(self) -> Path:
         """Where conversations and their queue are kept: beside the project's store, else with the person's data."""
         return self.repository.state_dir if self.source is not None else self.data_dir / "outside"
 
+    def beginning(self) -> str | None:
+        """What to say before the first memory of a project is written: a published store, a slug close to this one."""
+        if published := self.published():
+            refs = ", ".join(ref.removeprefix("refs/remotes/") for ref in published)
+            return f"a published store was fetched ({refs}); this begins one of your own"
+        return self.place.target.hint
+
     def published(self) -> dict[str, str]:
         """Stores that remotes have published, as of the last fetch: tracking ref -> commit."""
+        if self.source is None:
+            return {}
         refs = self.project.store.refs("refs/remotes/")
         return {ref: id for ref, id in refs.items() if ref.endswith("/invincat/memory")}
 
@@ -142,6 +271,17 @@ class App:
     def grounds(self, turns: Mapping[int, Heard] | None = None) -> RepositoryGrounds:
         """What evidence is checked against."""
         return RepositoryGrounds(self.source, turns or {})
+
+    @cached_property
+    def standings(self) -> Standings:
+        """Whether memories hold here: `standings.of(records)` gives a Standing by id (RULES 12)."""
+        return Standings(self.source, VerdictCache(self.state_dir / "parsed", self.installation))
+
+    def standing(self, hits: "Iterable[Hit]") -> dict[str, Standing]:
+        """Whether what a search found holds here, by id; the memories are read only where that is not known yet."""
+        from invincat.lookup import record_behind  # noqa: PLC0415 - see above
+
+        return self.standings.of(record_behind(self.ledger(Scope(hit.scope)), hit) for hit in hits)
 
     def scope_of(self, items: Sequence[Any]) -> Scope:
         """The store of the memories that a batch names by id or name; the project's where none has them."""
@@ -169,7 +309,8 @@ class App:
         """What would be injected now, with these files in play."""
         from invincat.context.briefing import brief  # noqa: PLC0415 - see above
 
-        return brief([(ledger.scope, ledger.view()) for ledger in self.readable()], [*paths, *self.working_folder()])
+        views = [(ledger.scope, self.view(ledger).without(ledger.foreign.memories())) for ledger in self.readable()]
+        return brief(views, [*paths, *self.working_folder()], ask=self.standings.of)
 
     def working_folder(self) -> list[str]:
         """The app's directory as a path in the repository; nothing at its top. It is in play, too (RULES 11)."""
@@ -182,8 +323,9 @@ class App:
         from invincat.lookup import StoreCorpus  # noqa: PLC0415 - see above
         from invincat.recall.hit import merge  # noqa: PLC0415 - see above
 
+        asked = replace(query, project=self.project_slug)
         answers = [
-            self._index(ledger).search(StoreCorpus(ledger), query, progress) for ledger in self.readable(query.scope)
+            self._index(ledger).search(StoreCorpus(ledger), asked, progress) for ledger in self.readable(query.scope)
         ]
         return merge(answers, query.limit)
 
@@ -222,15 +364,37 @@ class App:
         store = GitStore(repository)
         self._state_dirs[scope] = repository.state_dir
         cache = ParsedCache(repository.state_dir / "parsed", self.installation)
-        return Ledger(store, ViewReader(store, cache), scope, utc_now, new_id, id_from)
+        reader = ViewReader(store, cache)
+        return Ledger(store, reader, scope, utc_now, new_id, id_from, lambda: self.policy(scope), cache)
 
     def no_store_message(self) -> str:
         """Why there is nothing of the project to read; tells of a published store that was fetched."""
+        if self.source is None:
+            return "there are no project memories here yet"
+        if old := self.place.left_behind():
+            return f"this repository has no memory store yet, but the folder had one ({old})"
         published = self.published()
         if not published:
             return "this repository has no memory store yet"
         remotes = ", ".join(ref.removeprefix("refs/remotes/") for ref in published)
         return f"this repository has no memory store of its own yet, but a published one was fetched ({remotes})"
+
+
+def _left_out(ledger: Ledger) -> list[str]:
+    """How many files are no memories; whoever searched only has read no view yet."""
+    problems = ledger.view().problems if ledger.reader.problems is None else ledger.reader.problems
+    if not problems:
+        return []
+    what = "1 file is" if len(problems) == 1 else f"{len(problems)} files are"
+    step = f"see `invincat check --scope {ledger.scope}`"
+    return [f"note: {what} left out of the {ledger.scope} memory, as {problems[0].path}; {step}"]
+
+
+def _moved_past_us(ledger: Ledger, move: Foreign) -> str:
+    if move.new is None:
+        return f"note: something else than invincat deleted the {ledger.scope} memory's ref; see `invincat doctor`"
+    what = f"something else than invincat moved the {ledger.scope} memory to {move.new[:7]}"
+    return f"note: {what}; what that brought is not injected until accepted, see `invincat review list`"
 
 
 def _is_secret(path: Path) -> bool:

@@ -19,10 +19,11 @@ from invincat.agent.session import Session, Sessions
 from invincat.agent.talk import Talk
 from invincat.agent.worker import Learner, Worker, describe
 from invincat.app import App, new_id, utc_now
+from invincat.config import Settings
 from invincat.context.briefing import Briefing
 from invincat.errors import StoreError, UserError
 from invincat.governance.grounding import Heard
-from invincat.ledger import Ledger, Outcome
+from invincat.ledger import Ledger
 from invincat.llm.client import Client
 from invincat.llm.faults import Endpoint
 from invincat.memory.entry import Source as Origin
@@ -30,6 +31,7 @@ from invincat.memory.entry import format_time
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View
+from invincat.outcome import Outcome
 from invincat.recall.hit import Results
 from invincat.recall.query import Query
 from invincat.resources import template
@@ -49,9 +51,10 @@ FLUSH = 10.0
 
 @dataclass(frozen=True)
 class Models:
-    """Which model answers and which one remembers, from flags and environment.
+    """Which model answers and which one remembers, from flags, environment and files of settings.
 
-    `talk` None: no model. `memory` None: the one that answers remembers, too. `setting` says where `talk` was set.
+    `talk` None: no model. `memory` None: the one that answers remembers, too. `setting`, `memory_setting` and
+    `url_setting` say where each was set.
     """
 
     talk: str | None
@@ -59,15 +62,21 @@ class Models:
     key: str | None
     base_url: str | None
     setting: str = "OPENAI_MODEL"
+    memory_setting: str = "INVINCAT_MEMORY_MODEL"
+    url_setting: str = "OPENAI_BASE_URL"
 
     @staticmethod
-    def chosen(model: str | None, environment: Mapping[str, str] = os.environ) -> "Models":
-        """Flags beat the environment. A key or a base URL alone is no model: names differ by endpoint."""
+    def chosen(model: str | None, settings: Settings, environment: Mapping[str, str] = os.environ) -> "Models":
+        """Flags beat settings. A key or a base URL alone is no model: names differ by endpoint."""
+        talk, memory, base_url = (settings.values[key] for key in ("model", "memory_model", "base_url"))
         return Models(
-            talk=model or environment.get("OPENAI_MODEL") or None,
-            memory=environment.get("INVINCAT_MEMORY_MODEL") or None,
+            talk=model or talk.value,
+            memory=memory.value,
             key=environment.get("OPENAI_API_KEY") or None,
-            base_url=environment.get("OPENAI_BASE_URL") or None,
+            base_url=base_url.value,
+            setting="--model" if model else talk.origin,
+            memory_setting=memory.origin,
+            url_setting=base_url.origin if base_url.value else "OPENAI_BASE_URL",
         )
 
     @property
@@ -78,12 +87,13 @@ class Models:
     def client(self, model: str, setting: str, profiles: Profiles) -> DeferredClient:
         """A client for one of the models; BadEndpoint when the base URL cannot be one."""
         base_url = self.base_url or DEFAULT_URL
-        Endpoint(model, base_url, model_setting=setting)
+        Endpoint(model, base_url, model_setting=setting, url_setting=self.url_setting)
 
         def make() -> Client:
             from invincat.llm.openai import OpenAIClient  # noqa: PLC0415 - the SDK costs half a second
 
-            return ProfiledClient(OpenAIClient(model, self.key, base_url, model_setting=setting), profiles, base_url)
+            client = OpenAIClient(model, self.key, base_url, model_setting=setting, url_setting=self.url_setting)
+            return ProfiledClient(client, profiles, base_url)
 
         return DeferredClient(model, make)
 
@@ -127,8 +137,11 @@ class Desk:
         learner = self._learner()
         session = self._session or self.sessions.begin(self._app.directory, self._models.talk)
         worker = Worker(self._app.state_dir / "queue", self.sessions, learner, new_id, self._news.put_nowait)
-        self._talk = Talk(session, worker, await self._conversation(session))
+        learns = self._app.settings.extraction
+        self._talk = Talk(session, worker, await self._conversation(session), learns=learns)
         self._talk.start()
+        for line in await self._stores.run(self._app.notices):
+            self._news.put_nowait(Notice(line))
         if self._client is not None:
             self._client.warm_up()
 
@@ -137,7 +150,7 @@ class Desk:
         self._session = session
         if self._client is None:
             return None
-        news = await self._stores.run(lambda: MemoryNews(self._views()))
+        news = await self._stores.run(self._told)
         try:
             await self._stores.run(lambda: self._log(news.briefing, session.id))
         except StoreError as fault:
@@ -274,10 +287,11 @@ class Desk:
         return client
 
     def _learner(self) -> Learner:
-        stores = Stores(self._app.ledger, self._views, self._app.origin, self._app.grounds, self._stores.run)
+        app = self._app
+        stores = Stores(app.ledger, self._views, app.origin, app.grounds, self._stores.run, app.project_slug)
         if (model := self._models.remembers) is None:
             return RulesLearner(stores)
-        setting = "INVINCAT_MEMORY_MODEL" if self._models.memory else self._models.setting
+        setting = self._models.memory_setting if self._models.memory else self._models.setting
         return ModelLearner(MemoryAgent(self._made(model, setting)), stores)
 
     def _log(self, briefing: Briefing, session: str) -> None:
@@ -297,6 +311,9 @@ class Desk:
         briefing = news.briefing.text or "Nothing is remembered about this project yet."
         return f"{before}{self._workspace().root.name}{between}{briefing}{after}"
 
+    def _told(self) -> MemoryNews:
+        return MemoryNews(self._views(), self._app.working_folder(), self._app.standings.of)
+
     def _since_last(self, news: MemoryNews) -> Callable[[], Any]:
         async def since_last() -> str | None:
             return news.since_last(await self._stores.run(self._views))
@@ -312,7 +329,7 @@ class Desk:
         )
 
     def _workspace(self) -> Workspace:
-        return Workspace.at(self._app.directory, [self._app.data_dir])
+        return Workspace.at(self._app.directory, self._app.stores)
 
     def _submit(self, items: Sequence[Any], scope: Scope | None, *, actor: str) -> Outcome:
         ledger = self._app.ledger(scope or Scope.PROJECT)
@@ -327,7 +344,7 @@ class Desk:
         return self._app.existing()
 
     def _views(self) -> dict[Scope, View]:
-        return {ledger.scope: ledger.view() for ledger in self._ledgers()}
+        return {ledger.scope: self._app.view(ledger) for ledger in self._ledgers()}
 
     def _count(self) -> tuple[int, int]:
         ledgers = self._ledgers()

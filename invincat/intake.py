@@ -17,13 +17,14 @@ from invincat.extraction.extractor import Extraction, Message, from_commit, from
 from invincat.extraction.reimport import imported_paths, not_said_elsewhere, plan_import
 from invincat.governance.grounding import Grounds, Heard
 from invincat.governance.redaction import redact
-from invincat.ledger import Ledger, Outcome, held_chain
+from invincat.ledger import Ledger, held_chain
 from invincat.memory.entry import Source as Origin
 from invincat.memory.evidence import FileLines
 from invincat.memory.proposal import Proposal
 from invincat.memory.refusal import Reason
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View
+from invincat.outcome import Outcome
 from invincat.store.base import PROPOSALS, REJECTED
 from invincat.store.source import CodeCommit, Source
 
@@ -165,12 +166,16 @@ def extract_transcript(
     ledger_of: Callable[[Scope], Ledger],
     origin: Origin,
     grounds_of: Callable[[Mapping[int, Heard]], Grounds],
+    project: str | None,
     *,
     dry_run: bool = False,
 ) -> list[Outcome]:
-    """Run the rules extractor over a conversation: explicit requests are committed, the rest waits for a person."""
+    """Run the rules extractor over a conversation: explicit requests are committed, the rest waits for a person.
+
+    `project` is the slug of the project that it was held in, None outside of one.
+    """
     turns = {message.number: Heard(message.role, message.text, message.tool) for message in messages}
-    return _submit(from_transcript(messages), ledger_of, origin, grounds_of(turns), dry_run=dry_run)
+    return _submit(from_transcript(messages, project), ledger_of, origin, grounds_of(turns), dry_run=dry_run)
 
 
 def extract_commit(
@@ -191,7 +196,6 @@ def _submit(
     asked = [
         *((item, None) for item in found.commits),
         *((item, "said in passing, not asked to be remembered; a person decides") for item in found.holds),
-        *((item, "one person's rule for this project alone; a person decides whose it is") for item in found.only_here),
     ]
     outcomes = []
     for item, hold in asked:

@@ -15,9 +15,11 @@ from typing import Any, Final
 import msgspec
 
 from invincat.errors import StoreError, UserError
+from invincat.foreign import ForeignMoves
 from invincat.governance import secrets
-from invincat.governance.gate import Decision, Judgement, find_secrets, judge
+from invincat.governance.gate import Decision, find_secrets, judge
 from invincat.governance.grounding import Grounds, NoGrounds
+from invincat.governance.policy import OPEN, Policy
 from invincat.memory import frontmatter
 from invincat.memory.change import Context, Step
 from invincat.memory.entry import InvalidMemory, Source, format_time
@@ -28,45 +30,16 @@ from invincat.memory.refusal import Reason
 from invincat.memory.register import SCORE_KEYS, TEXT_KEYS
 from invincat.memory.scope import Scope
 from invincat.memory.view import View
+from invincat.outcome import Outcome, known_before, outcome_of, write_audit
 from invincat.resources import template
 from invincat.store.base import MEMORY_REF, PROPOSALS, REJECTED, Commit, Draft, Store, StoreBusy
+from invincat.store.journal import Journal, NoNotes, NoteCache
 from invincat.store.message import Hold, Message, compose, compose_scores, read
+from invincat.store.revision import resolve
 from invincat.store.tree import ViewReader
 
 PATIENCE: Final = 10.0
 _README: Final = "README.md"
-
-
-class Done(msgspec.Struct, frozen=True, kw_only=True):
-    """One operation of an outcome; `commit` is None for what wrote nothing."""
-
-    op: str
-    name: str | None
-    id: str | None
-    commit: str | None
-    successor: str | None = None
-    renamed: dict[str, str] | None = None
-
-
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a proposal, as `apply --json` prints it (CLI).
-
-    `verdict` is committed, held, failed (RULES 1.7), rejected or noop. `known`: the same was proposed before.
-    """
-
-    verdict: str
-    repository: str
-    scope: Scope
-    before: str | None
-    after: str | None
-    operations: tuple[Done, ...] = ()
-    reasons: tuple[Reason, ...] = ()
-    proposal: str | None = None
-    hint: str | None = None
-    kept: str | None = None
-    still_active: str | None = None
-    dry_run: bool = False
-    known: bool = False
 
 
 class Ledger:
@@ -80,6 +53,8 @@ class Ledger:
         clock: Callable[[], datetime],
         new_id: Callable[[], str],
         id_from: Callable[[bytes], str],
+        policy: Callable[[], Policy] = lambda: OPEN,
+        notes: NoteCache | None = None,
     ) -> None:
         self._store = store
         self._reader = reader
@@ -87,6 +62,9 @@ class Ledger:
         self._clock = clock
         self._new_id = new_id
         self._id_from = id_from
+        self._policy = policy
+        self._journal = Journal(store, notes or NoNotes())
+        self._foreign = ForeignMoves(store, reader, self._journal, scope, clock, id_from)
 
     @property
     def store(self) -> Store:
@@ -107,6 +85,18 @@ class Ledger:
         at = commit or self._store.tip()
         return self._reader.view(at) if at else View()
 
+    def resolve(self, text: str) -> str:
+        """The memory commit that a person means (`store.revision.resolve`); UserError."""
+        tip = self._store.tip()
+        if tip is None:
+            raise UserError("there is no memory store yet", where=self._store.location, next_step="run `invincat init`")
+        return resolve(self._store, text, tip)
+
+    @property
+    def foreign(self) -> ForeignMoves:
+        """Moves of the memory ref that were not ours (RULES 10)."""
+        return self._foreign
+
     @property
     def reader(self) -> ViewReader:
         """The reader of views, which recall shares."""
@@ -115,7 +105,15 @@ class Ledger:
     def start(self) -> bool:
         """Make the store if there is none: the ref at the fixed root commit. True when it was made now."""
         with self._store.exclusive(PATIENCE):
-            return self._store.tip() is None and self._store.swap(MEMORY_REF, None, self._store.write_root())
+            return self._tip() is None and self._store.swap(MEMORY_REF, None, self._store.write_root())
+
+    def _tip(self) -> str | None:
+        """The tip to write on; StoreError where the ref was lost, because a store begun anew would hide the old one."""
+        tip = self._store.tip()
+        if tip is None and (lost := self._journal.lost_tip()):
+            what = f"the memory ref is gone; it was at {lost[:7]}"
+            raise StoreError(what, where=self._store.location, next_step="run `invincat doctor --repair`")
+        return tip
 
     def submit(self, proposal: Proposal, grounds: Grounds | None = None, *, dry_run: bool = False) -> Outcome:
         """Decide a proposal and carry the decision out; all or nothing (RULES 3.3, 3.4).
@@ -137,12 +135,15 @@ class Ledger:
 
     def _attempt(self, proposal: Proposal, grounds: Grounds, *, dry_run: bool) -> Outcome | None:
         """One try on the tip as it is now; None when somebody moved the ref meanwhile."""
-        tip = self._store.tip()
+        tip = self._tip()
         base = tip or (None if dry_run else self._store.write_root())
         view = self._reader.view(base) if base else View()
+        if view.newer:
+            what = f"the store is of format {view.newer}, which this version reads and does not write"
+            raise StoreError(what, where=self._store.location, next_step="use a newer version of invincat")
         now = self._clock()
         context = Context(now=now, new_id=self._new_id, scope=self._scope, source=proposal.source)
-        judgement = judge(view, proposal, context, grounds)
+        judgement = judge(view, proposal, context, grounds, self._policy())
         chains = [chain for chain in _chains(judgement.steps) if chain[0].op != "noop"]
         ids: list[str] = []
         held = known = None
@@ -156,8 +157,8 @@ class Ledger:
                 ids = self._store.write(base, drafts, self._store.author(), now)
                 if not self._store.swap(held or MEMORY_REF, None if held else tip, ids[-1]):
                     return None
-        outcome = self._outcome(view, judgement, chains, tip, ids, held)
-        outcome = msgspec.structs.replace(outcome, dry_run=dry_run, **_known_fields(outcome, known))
+        outcome = outcome_of(self._store, self._scope, view, judgement, chains, tip, ids, held)
+        outcome = msgspec.structs.replace(known_before(outcome, known) if known else outcome, dry_run=dry_run)
         return outcome if dry_run else self._audit(proposal, outcome, now)
 
     def accept(self, proposal: str) -> Outcome:
@@ -170,6 +171,8 @@ class Ledger:
         if held is None:
             raise UserError(f"no proposal {proposal} waits", next_step="see `invincat review list`")
         chain = list(held_chain(self._store, held))
+        if chain and chain[0][1].op is None:
+            return self._foreign.take(ref, chain[0][0])
         kept = _kept(chain[0][1].proposal if chain and chain[-1][0].parents else None, self._scope)
         if stale := self._changed_since(chain[-1][0].parents[0], kept):
             outcome = Outcome(
@@ -180,7 +183,7 @@ class Ledger:
                 after=self.tip(),
                 reasons=(stale,),
             )
-            self._write_audit(self._clock(), "user", outcome)
+            write_audit(self._store, self._clock(), "user", outcome)
             return outcome
         outcome = self.submit(kept)
         if outcome.verdict in {"committed", "noop"}:
@@ -270,39 +273,13 @@ class Ledger:
         old = view.records.get(id)
         return self._store.read_blob(old.blob).decode() if old else None
 
-    def _outcome(
-        self,
-        view: View,
-        judgement: Judgement,
-        chains: Sequence[Sequence[Step]],
-        tip: str | None,
-        ids: Sequence[str],
-        held: str | None,
-    ) -> Outcome:
-        failures = [step for step in judgement.steps if step.failure]
-        commits = {id(step): commit for chain, commit in zip(chains, ids, strict=False) for step in chain}
-        notes = [step.note for step in judgement.steps if step.note]
-        return Outcome(
-            verdict=_verdict(judgement, failures, chains),
-            repository=self._store.location,
-            scope=self._scope,
-            before=tip,
-            after=ids[-1] if ids and not held else tip,
-            operations=tuple(_done(step, commits.get(id(step))) for step in judgement.steps),
-            reasons=judgement.reasons + _failures(judgement.steps),
-            proposal=held.removeprefix(PROPOSALS) if held else None,
-            hint="; ".join(notes) or None,
-            kept=failures[0].subject.name if failures and failures[0].subject else None,
-            still_active=_still_active(view, failures),
-        )
-
     def _audit(self, proposal: Proposal, outcome: Outcome, now: datetime) -> Outcome:
         """Every verdict lands in the audit log; what was rejected is kept, unless it may hold a secret (RULES 4).
 
         What is committed is committed, also where a log cannot be written: then the outcome says so.
         """
         try:
-            self._write_audit(now, proposal.source.actor, outcome)
+            write_audit(self._store, now, proposal.source.actor, outcome)
             if outcome.verdict == "rejected" and not any("secret" in reason.rule for reason in outcome.reasons):
                 self._keep(proposal, outcome.reasons, now)
         except StoreError as fault:
@@ -314,14 +291,6 @@ class Ledger:
         """A proposal that was not carried out, for a person to look at."""
         line = {"time": format_time(now), "operations": list(proposal.items), "reasons": msgspec.to_builtins(reasons)}
         self._store.append("rejected.jsonl", line)
-
-    def _write_audit(self, now: datetime, actor: str, outcome: Outcome) -> None:
-        self._store.append("audit.jsonl", {"time": format_time(now), "actor": actor, **msgspec.to_builtins(outcome)})
-
-
-def _known_fields(outcome: Outcome, known: str | None) -> dict[str, Any]:
-    """What an outcome says of a proposal that was made before."""
-    return {"known": True, "hint": "; ".join(part for part in (outcome.hint, known) if part)} if known else {}
 
 
 def _pause(deadline: float) -> None:
@@ -383,39 +352,5 @@ def _proposed(step: Step) -> dict[str, Any]:
     old = step.before.memory if step.before and step.before.id == said.memory.id else None
     keys = (*(key for key in TEXT_KEYS if key != "source"), *SCORE_KEYS)
     values = {key: getattr(said.memory, key) for key in keys}
-    return {key: value for key, value in values.items() if old is None or getattr(old, key) != value}
-
-
-def _verdict(judgement: Judgement, failures: Sequence[Step], chains: Sequence[Sequence[Step]]) -> str:
-    if judgement.decision is Decision.REJECT:
-        return "rejected"
-    if judgement.decision is Decision.HOLD:
-        return "held"
-    if failures:
-        return "failed"
-    return "committed" if chains else "noop"
-
-
-def _done(step: Step, commit: str | None) -> Done:
-    return Done(
-        op=step.op,
-        name=step.subject.name if step.subject else None,
-        id=step.subject.id if step.subject else None,
-        commit=commit,
-        successor=step.successor.name if step.successor else None,
-        renamed={path: record.path for path, record in step.renamed} or None,
-    )
-
-
-def _failures(steps: Sequence[Step]) -> tuple[Reason, ...]:
-    return tuple(step.failure.reason(number) for number, step in enumerate(steps) if step.failure)
-
-
-def _still_active(view: View, failures: Sequence[Step]) -> str | None:
-    """The target that a failed supersession left as it was, or why there is none (RULES 1.7)."""
-    if not failures:
-        return None
-    target = failures[0].before
-    if target is None:
-        return "none: the memory to supersede does not exist"
-    return target.name if target.memory.is_active else f"none: {target.name} is {describe_end(view, target)}"
+    changed = {key: value for key, value in values.items() if old is None or getattr(old, key) != value}
+    return changed | ({"path": said.path} if step.op == "move" else {})

@@ -3,10 +3,24 @@
 from collections.abc import Iterable
 
 from invincat.ledger import Ledger
+from invincat.memory.entry import Status
 from invincat.memory.view import Record
 from invincat.recall.corpus import Changes
+from invincat.recall.hit import Hit
 from invincat.store.base import ObjectMissing
 from invincat.store.tree import changed_files
+
+
+def record_behind(ledger: Ledger, hit: Hit) -> Record:
+    """The record of a hit; its memory is read when somebody asks for it."""
+    return Record(
+        id=hit.id,
+        path=hit.path,
+        blob=hit.blob,
+        fingerprint="",
+        is_active=hit.status == Status.ACTIVE,
+        held=lambda blob: ledger.reader.memories([blob])[blob],
+    )
 
 
 class StoreCorpus:

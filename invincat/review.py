@@ -5,10 +5,15 @@ from collections.abc import Sequence
 import msgspec
 
 from invincat.errors import UserError
-from invincat.ledger import Ledger, Outcome, held_chain
+from invincat.ledger import Ledger, held_chain
 from invincat.memory.entry import format_time
 from invincat.memory.scope import Scope
+from invincat.outcome import Outcome
 from invincat.store.base import PROPOSALS
+from invincat.store.journal import Foreign
+
+# A commit is named by at least so many digits.
+_SHORT = 7
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,8 +58,25 @@ def find_waiting(ledgers: Sequence[Ledger], start: str) -> tuple[Ledger, Waiting
     return found[0]
 
 
+def find_move(ledgers: Sequence[Ledger], start: str) -> tuple[Ledger, Foreign] | None:
+    """The move past the gate (RULES 10) whose commit's id begins so, and the store that it was made in."""
+    moves = [
+        (ledger, move) for ledger in ledgers for move in ledger.foreign.moves() if move.new and len(start) >= _SHORT
+    ]
+    return next(((ledger, move) for ledger, move in moves if str(move.new).startswith(start.lower())), None)
+
+
+def base_of(ledger: Ledger, proposal: Waiting) -> str:
+    """The memory commit that a proposal was made against."""
+    *_, (first, _) = held_chain(ledger.store, proposal.commit)
+    return first.parents[0]
+
+
 def accept(ledgers: Sequence[Ledger], start: str) -> Outcome:
-    """A person's yes to a held proposal."""
+    """A person's yes to a held proposal, or to the commit of a move that was made past the gate (RULES 10)."""
+    if found := find_move(ledgers, start):
+        ledger, move = found
+        return ledger.foreign.accept(move)
     ledger, proposal = find_waiting(ledgers, start)
     return ledger.accept(proposal.id)
 

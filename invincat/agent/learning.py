@@ -9,12 +9,14 @@ from invincat.agent.memory_agent import MemoryAgent, Reply
 from invincat.errors import UserError
 from invincat.governance.grounding import Grounds, Heard
 from invincat.governance.redaction import redact
-from invincat.ledger import Ledger, Outcome
+from invincat.ledger import Ledger
 from invincat.memory.entry import Source
 from invincat.memory.proposal import Proposal
 from invincat.memory.refusal import Reason
 from invincat.memory.scope import Scope
 from invincat.memory.view import View
+from invincat.outcome import Outcome
+from invincat.store.signing import unattended
 
 # What reads conversations costs 0.1 s, which no prompt need wait for (lazy imports below).
 if TYPE_CHECKING:
@@ -23,13 +25,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stores:
-    """What learning needs of the stores. `run` carries a function out on the one thread that may use them."""
+    """What learning needs of the stores. `run` carries a function out on the one thread that may use them.
+
+    `project` is the slug of the project that is talked about, None outside of one.
+    """
 
     ledger: Callable[[Scope], Ledger]
     views: Callable[[], Mapping[Scope, View]]
     origin: Callable[[str, str], Source]
     grounds: Callable[[Mapping[int, Heard]], Grounds]
     run: Callable[[Callable[[], Any]], Awaitable[Any]]
+    project: str | None = None
 
 
 class RulesLearner:
@@ -42,7 +48,7 @@ class RulesLearner:
         self, session: str, lines: "Sequence[Line]", anchor: str, settled: Callable[[], None]
     ) -> Sequence[Outcome]:
         """`Learner.learn`."""
-        return await _carried_through(self._stores.run(lambda: self._submit(session, lines, settled)))
+        return await _carried_through(self._stores, lambda: self._submit(session, lines, settled))
 
     def _submit(self, session: str, lines: "Sequence[Line]", settled: Callable[[], None]) -> list[Outcome]:
         # Markdown and matching cost 0.1 s, which no prompt need wait for.
@@ -51,7 +57,8 @@ class RulesLearner:
 
         stores = self._stores
         said = [Said(line.heard.role, line.heard.text, line.heard.tool, line.number) for line in lines]
-        outcomes = extract_transcript(said, stores.ledger, stores.origin("rules", session), stores.grounds)
+        origin = stores.origin("rules", session)
+        outcomes = extract_transcript(said, stores.ledger, origin, stores.grounds, stores.project)
         settled()
         return outcomes
 
@@ -69,7 +76,7 @@ class ModelLearner:
         """`Learner.learn`."""
         views: Mapping[Scope, View] = await self._stores.run(self._stores.views)
         reply = await self._agent.propose(lines, views)
-        return await _carried_through(self._stores.run(lambda: self._submit(reply, session, lines, anchor, settled)))
+        return await _carried_through(self._stores, lambda: self._submit(reply, session, lines, anchor, settled))
 
     def _submit(
         self, reply: Reply, session: str, lines: "Sequence[Line]", anchor: str, settled: Callable[[], None]
@@ -115,9 +122,17 @@ class ModelLearner:
         )
 
 
-async def _carried_through(work: Awaitable[list[Outcome]]) -> list[Outcome]:
-    """The result of work that is not left half done: who is cancelled meanwhile waits for its end."""
-    begun = asyncio.ensure_future(work)
+async def _carried_through(stores: Stores, work: Callable[[], list[Outcome]]) -> list[Outcome]:
+    """The result of work that is not left half done: who is cancelled meanwhile waits for its end.
+
+    Nobody is asked for the passphrase of a signing key; CannotSign then.
+    """
+
+    def alone() -> list[Outcome]:
+        with unattended():
+            return work()
+
+    begun: asyncio.Future[list[Outcome]] = asyncio.ensure_future(stores.run(alone))
     try:
         return await asyncio.shield(begun)
     except asyncio.CancelledError:

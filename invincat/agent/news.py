@@ -1,8 +1,8 @@
 """What changed in memory during a conversation: a note to append, so that the prefix stays as it is (RULES 11)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from invincat.context.briefing import brief
+from invincat.context.briefing import Ask, brief, nobody
 from invincat.governance.fence import fenced
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View
@@ -11,12 +11,12 @@ MAX_CHANGES = 12
 
 
 class MemoryNews:
-    """Remembers what the model was told last, and tells the difference."""
+    """Remembers what the model was told last, and tells the difference. `paths` and `ask` are the briefing's."""
 
-    def __init__(self, views: Mapping[Scope, View]) -> None:
+    def __init__(self, views: Mapping[Scope, View], paths: Iterable[str] = (), ask: Ask = nobody) -> None:
         self._told = _active(views)
         self._seen = _commits(views)
-        self.briefing = brief(list(views.items()))
+        self.briefing = brief(list(views.items()), paths, ask=ask)
 
     def since_last(self, views: Mapping[Scope, View]) -> str | None:
         """A note on what holds now and what no longer does; None when nothing changed."""

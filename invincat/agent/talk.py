@@ -22,17 +22,25 @@ NO_MODEL: Final = (
 
 
 class Talk:
-    """What a front end drives. `conversation` is None without a model: memory works all the same (RULES 9)."""
+    """What a front end drives. `conversation` is None without a model: memory works all the same (RULES 9).
 
-    def __init__(self, session: Session, worker: Worker, conversation: Conversation | None) -> None:
+    `learns` is whether turns are learned from at all.
+    """
+
+    def __init__(
+        self, session: Session, worker: Worker, conversation: Conversation | None, *, learns: bool = True
+    ) -> None:
         self.session = session
         self.worker = worker
         self._conversation = conversation
+        self._learns = learns
         self._working: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[ModuleType] | None = None
 
     def start(self) -> None:
         """Begin to learn in the background, also what an earlier process left."""
+        if not self._learns:
+            return
         self._working = asyncio.create_task(self.worker.run())
         # Before the first turn ends, and while nobody waits for it.
         self._warming = asyncio.create_task(asyncio.to_thread(importlib.import_module, "invincat.context.transcript"))
@@ -80,7 +88,7 @@ class Talk:
         from invincat.extraction.phrases import is_trivial  # noqa: PLC0415 - the phrases of languages cost 0.1 s
 
         try:
-            if not is_trivial(text):
+            if self._learns and not is_trivial(text):
                 self.worker.enqueue(self.session.id, len(self.session.messages))
         except OSError as fault:
             return [Notice(f"nothing is learned from this turn: the queue cannot be written ({fault.strerror})"), ended]

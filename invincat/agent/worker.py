@@ -19,8 +19,9 @@ from filelock import FileLock, Timeout
 from invincat.agent.events import Event, Learned, Notice
 from invincat.agent.session import NoSession, Sessions
 from invincat.errors import ConfigurationError, InvincatError, ProviderError
-from invincat.ledger import Outcome
 from invincat.llm.client import Refused
+from invincat.outcome import Outcome
+from invincat.store.signing import CannotSign
 
 # What reads conversations costs 0.1 s, which no prompt need wait for (lazy imports below).
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class Worker:
         except ConfigurationError as fault:
             self._tell_once(f"nothing is learned now: {fault}")
             return False
-        except ProviderError as fault:
+        except (ProviderError, CannotSign) as fault:
             self._tell_once(f"learning waits: {fault}")
             return False
         except (InvincatError, OSError) as fault:

@@ -36,7 +36,8 @@ def command(
     origin = app.origin(extractor, session)
     if transcript is not None:
         messages = read_transcript(_text(transcript))
-        outcomes = extract_transcript(messages, app.ledger, origin, app.grounds, dry_run=dry_run)
+        slug = app.project_slug
+        outcomes = extract_transcript(messages, app.ledger, origin, app.grounds, slug, dry_run=dry_run)
     else:
         commit = app.source.commit(rev or "") if app.source else None
         if commit is None:

@@ -1,20 +1,33 @@
-"""`invincat init`: the store of a repository."""
+"""`invincat init`: the store of a repository, and on request a file of settings."""
+
+from pathlib import Path
 
 import click
 
+from invincat.app import App
+from invincat.cli.config import write_settings
 from invincat.cli.import_ import exit_code, import_json, print_import, run_import
 from invincat.cli.options import json_option
 from invincat.cli.output import app_of, print_json
+from invincat.errors import ConfigurationError
+from invincat.resources import template
 
 
 @click.command("init")
 @click.option("--import", "with_import", is_flag=True, help="Take over the conventions that files write down.")
+@click.option("--config", "with_settings", is_flag=True, help="Write a file of settings for the team, with comments.")
 @json_option
 @click.pass_context
-def command(context: click.Context, with_import: bool, as_json: bool) -> None:
-    """Make the memory store of this repository, if it has none. The work tree stays as it is."""
+def command(context: click.Context, with_import: bool, with_settings: bool, as_json: bool) -> None:
+    """Make the memory store of this repository, if it has none. The work tree stays as it is without --config.
+
+    Outside of any repository the memories of this folder are kept in .invincat/memory.git; should it become a
+    repository, `init` moves them into it.
+    """
     app = app_of(context)
-    made = app.project.start()
+    moved = app.place.left_behind()
+    made = app.start()
+    settings = _write_settings(app) if with_settings else None
     published = app.published()
     imported = run_import(app) if with_import else None
     if as_json:
@@ -22,16 +35,31 @@ def command(context: click.Context, with_import: bool, as_json: bool) -> None:
             {
                 "repository": app.project.store.location,
                 "made": made,
+                "moved": str(moved) if moved else None,
                 "at": app.project.tip(),
                 "published": published,
+                "settings": str(settings) if settings else None,
                 "import": import_json(imported) if imported else None,
             }
         )
         raise click.exceptions.Exit(exit_code(imported) if imported else 0)
-    state = "made" if made else "already there"
+    state = f"moved here from {moved}" if moved else "made" if made else "already there"
     click.echo(f"memory store {state}  {(app.project.tip() or '')[:7]}  project memory of {app.project.store.location}")
     for ref in published:
         click.echo(f"note: {ref.removeprefix('refs/remotes/')} is a published store; it was not merged")
+    if with_settings:
+        click.echo(f"settings written to {settings}" if settings else f"settings already there  {app.team_settings}")
     if imported:
         print_import(imported)
         raise click.exceptions.Exit(exit_code(imported))
+
+
+def _write_settings(app: App) -> Path | None:
+    """The file that was written; None where one is already, which is never changed."""
+    path = app.team_settings
+    if path is None:
+        raise ConfigurationError("there is no work tree here for a file of settings", next_step="go to a repository")
+    if path.exists() or path.is_symlink():
+        return None
+    write_settings(path, template("config.yaml").encode())
+    return path

@@ -6,50 +6,87 @@ from typing import Any
 
 import click
 
-from invincat.cli.options import find, json_option, scope_option
+from invincat.cli.options import json_option, scope_option
 from invincat.cli.output import app_of, print_json, print_jsonl, readable
+from invincat.cli.subject import Subject, find_ever
 from invincat.governance.hidden import escape_hidden
 from invincat.ledger import Ledger
 from invincat.memory.entry import format_time
 from invincat.memory.scope import Scope
 from invincat.store.base import Commit
-from invincat.store.message import Message, read
+from invincat.store.history import history_of
+from invincat.store.message import Message, read, said
 
 
 @click.command("log")
 @click.argument("name", required=False)
 @click.option("-n", "count", type=click.IntRange(1), help="At most so many commits.")
+@click.option("--verbose/--oneline", "-v", default=None, help="With or without why, who and on what evidence.")
 @scope_option
 @json_option
 @click.option("--jsonl", is_flag=True, help="Print one JSON object a line.")
 @click.pass_context
 def command(
-    context: click.Context, name: str | None, count: int | None, scope: Scope | None, as_json: bool, jsonl: bool
+    context: click.Context,
+    name: str | None,
+    count: int | None,
+    verbose: bool | None,
+    scope: Scope | None,
+    as_json: bool,
+    jsonl: bool,
 ) -> None:
-    """The history of what is believed, newest first; with NAME only what touched that memory."""
+    """The history of what is believed, newest first: a line for each commit, with -v also why, by whom, on what.
+
+    With NAME, which may be a deleted memory's, only what touched that memory, and by default the whole of it.
+    """
     app = app_of(context)
-    if name is None:
-        ledger, id = readable(app, scope)[0], None
-    else:
-        ledger, record = find(app, name, scope)
-        id = record.id
-    commits = islice(_history(ledger, id), count)
+    subject = find_ever(app, name, scope) if name else None
+    ledger = subject.ledger if subject else readable(app, scope)[0]
+    commits = islice(_history(ledger, subject), count)
     if jsonl:
         print_jsonl(_plain(commit, message) for commit, message in commits)
     elif as_json:
-        print_json({"at": ledger.tip(), "commits": [_plain(commit, message) for commit, message in commits]})
+        of = {"id": subject.id, "name": subject.name, "status": _status(subject)} if subject else {}
+        print_json({"at": ledger.tip(), **of, "commits": [_plain(commit, message) for commit, message in commits]})
     else:
-        for commit, message in commits:
+        if subject and not subject.record:
+            click.echo(escape_hidden(f"# {subject.name} ({subject.id}) is deleted"))
+        in_full = bool(subject) if verbose is None else verbose
+        for number, (commit, message) in enumerate(commits):
+            if in_full and number:
+                click.echo()
             line = f"{commit.id[:7]}  {commit.time:%Y-%m-%d}  {commit.author.name}  {message.subject}"
             click.echo(escape_hidden(line))
+            for detail in _details(commit, message) if in_full else ():
+                click.echo(escape_hidden(f"    {detail}"))
 
 
-def _history(ledger: Ledger, id: str | None) -> Iterator[tuple[Commit, Message]]:
+def _history(ledger: Ledger, subject: Subject | None) -> Iterator[tuple[Commit, Message]]:
     tip = ledger.tip()
-    for commit in ledger.store.history(tip) if tip else ():
-        message = read(commit.message)
-        if id is None or id in message.memories or id == message.successor:
-            yield commit, message
+    if tip is None:
+        return
+    if subject is None:
+        for commit in ledger.store.history(tip):
+            yield commit, read(commit.message)
+    else:
+        path = subject.record.path if subject.record else None
+        for touch in history_of(ledger.store, tip, subject.id, path):
+            yield touch.commit, touch.message
+
+
+def _details(commit: Commit, message: Message) -> Iterator[str]:
+    """What a commit says beside its subject: titles that went and came, why, by whom, resting on what."""
+    yield from said(commit.message)
+    if message.reason:
+        yield f"why: {message.reason}"
+    if message.actor:
+        yield f"by: {message.actor}" + (f", session {message.session}" if message.session else "")
+    for source in message.sources:
+        yield f"evidence: {source}"
+
+
+def _status(subject: Subject) -> str:
+    return str(subject.record.memory.status) if subject.record else "deleted"
 
 
 def _plain(commit: Commit, message: Message) -> dict[str, Any]:

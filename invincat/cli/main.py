@@ -24,18 +24,24 @@ COMMANDS: Final[Mapping[str, str]] = {
     "list": "List memories.",
     "show": "Show one memory.",
     "log": "The history of what is believed.",
+    "diff": "What is believed otherwise at one commit than at another, and why.",
     "update": "Reword or rate a memory; what it claims stays.",
+    "edit": "Change a memory in your editor.",
+    "move": "Give a memory another name or section.",
     "supersede": "Put one memory in the place of another.",
     "archive": "Retire memories; nothing takes their place.",
     "restore": "Undo a supersession or an archiving.",
     "delete": "Delete memories that were wrong; the history stays.",
+    "purge": "Take a memory, or a text, out of the whole history, and prove it.",
     "retier": "Set the tier of memories.",
     "rescore": "Set the score of memories.",
     "apply": "Apply a batch of operations (JSON) through the gate.",
     "extract": "Learn from a transcript or a commit.",
     "brief": "Show what a model would be told.",
     "review": "Proposals that wait for a decision.",
+    "config": "Settings, with where each value comes from.",
     "check": "Tell whether the store is sound.",
+    "doctor": "Examine everything here; --repair sets right what is broken.",
     "demo": "The whole flow on a scratch clone, offline.",
 }
 
@@ -76,6 +82,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option("-C", "directory", metavar="DIR", type=click.Path(path_type=Path), help="Run as if started in DIR.")
+@click.option("--project", metavar="SLUG", help="The memory of a project by its name, in place of this directory's.")
 @click.option("--debug", is_flag=True, help="Show tracebacks.")
 @click.option("-p", "--print", "prompt", metavar="TEXT", help="Answer one prompt and exit; piped stdin is appended.")
 @click.option("--output-format", "form", type=click.Choice(["text", "json", "stream-json"]), default="text")
@@ -86,12 +93,13 @@ class LazyGroup(click.Group):
 @click.option("-r", "--resume", metavar="ID", help="Go on with a conversation.")
 @click.version_option(__version__, prog_name="invincat")
 @click.pass_context
-def program(context: click.Context, /, directory: Path | None, debug: bool, **talk: Any) -> None:
+def program(context: click.Context, /, directory: Path | None, project: str | None, debug: bool, **talk: Any) -> None:
     """Governed, versioned memory for AI coding assistants, kept in your repository's own git.
 
     Without a command: talk. Memory works without a model, too.
     """
     context.obj = directory
+    context.meta["project"] = project
     if context.invoked_subcommand is None:
         from invincat.cli.talk import converse  # noqa: PLC0415 - a sub-command's start must not pay for the assistant
 

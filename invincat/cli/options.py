@@ -13,6 +13,7 @@ from invincat.memory.entry import Confidence, Kind, Tier
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record
+from invincat.outcome import Outcome
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -96,10 +97,15 @@ def find(app: App, name: str, scope: Scope | None) -> tuple[Ledger, Record]:
     return candidates[0]
 
 
-def propose(app: App, ledger: Ledger, *operations: dict[str, Any], dry_run: bool = False) -> Any:
-    """Submit a person's operations to a ledger; the first one of a store says when a published one was fetched."""
-    if ledger.scope is Scope.PROJECT and ledger.tip() is None and (published := app.published()):
-        refs = ", ".join(ref.removeprefix("refs/remotes/") for ref in published)
-        click.echo(f"note: a published store was fetched ({refs}); this begins one of your own", err=True)
-    proposal = Proposal(operations, ledger.scope, app.origin("user"))
+def propose(
+    app: App, ledger: Ledger, *operations: dict[str, Any], dry_run: bool = False, seen: Record | None = None
+) -> Outcome:
+    """Submit a person's operations to a ledger; the first one of a store says what `App.beginning` does.
+
+    `seen` is the memory as it was when they were worded: if it has changed since, they are refused (RULES 3.4).
+    """
+    if ledger.scope is Scope.PROJECT and ledger.tip() is None and (note := app.beginning()):
+        click.echo(f"note: {note}", err=True)
+    blobs = {seen.id: seen.blob} if seen else {}
+    proposal = Proposal(operations, ledger.scope, app.origin("user"), seen=blobs)
     return ledger.submit(proposal, app.grounds(), dry_run=dry_run)

@@ -9,23 +9,39 @@ import click
 import msgspec
 
 from invincat.app import App
-from invincat.governance.grounding import Grounds, holds
+from invincat.errors import InvincatError
+from invincat.governance.grounding import Standing
 from invincat.governance.hidden import escape_hidden
-from invincat.ledger import Done, Ledger, Outcome
+from invincat.ledger import Ledger
 from invincat.memory.entry import Memory, format_time
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record
+from invincat.outcome import Done, Outcome
 
 # CLI "Exit codes". Of several outcomes the gravest counts, in this order.
 EXITS: Final[Mapping[str, int]] = {"rejected": 4, "failed": 1, "held": 3, "committed": 0, "noop": 0}
 
 
 def app_of(context: click.Context) -> App:
-    """The app for the directory of `-C`."""
+    """The app for the directory of `-C`, or the project of `--project`.
+
+    What could not be read is told when the command is done, on stderr: nobody may take the rest for all there is. A
+    command that failed has its own line.
+    """
     directory: Path | None = context.obj
     if directory is not None and not directory.is_dir():
         raise click.UsageError(f"-C: there is no directory {directory}")
-    return App.at(directory)
+    app = App.at(directory, project=context.meta.get("project"))
+    if context.parent is not None and context.info_name != "check":
+        context.call_on_close(lambda: _tell(app))
+    return app
+
+
+def _tell(app: App) -> None:
+    if isinstance(sys.exc_info()[1], InvincatError):
+        return
+    for line in app.notices():
+        click.echo(escape_hidden(line), err=True)
 
 
 def readable(app: App, scope: Scope | None = None) -> list[Ledger]:
@@ -51,7 +67,7 @@ def _encode(value: Any) -> Any:
     raise NotImplementedError(f"{type(value)} has no JSON form")
 
 
-def memory_json(record: Record, grounds: Grounds) -> dict[str, Any]:
+def memory_json(record: Record, standing: Standing) -> dict[str, Any]:
     """A memory as JSON: every front matter key, and name, path, status, body, holds, blob (CLI)."""
     memory = record.memory
     plain = msgspec.to_builtins(memory)
@@ -68,9 +84,14 @@ def memory_json(record: Record, grounds: Grounds) -> dict[str, Any]:
         "status": str(memory.status),
         "body": body,
         "tombstone": tombstone,
-        "holds": holds(memory.source.evidence, grounds),
+        "holds": standing.holds.value,
         "blob": record.blob,
     }
+
+
+def trust_json(id: str, untrusted: frozenset[str]) -> dict[str, bool]:
+    """What the JSON of a memory says when it came past the gate and nobody has accepted it (RULES 10)."""
+    return {"untrusted": True} if id in untrusted else {}
 
 
 def outcome_json(outcome: Outcome) -> dict[str, Any]:
@@ -126,8 +147,9 @@ def _operation(done: Done, outcome: Outcome) -> str:
     commit = done.commit[:7] if done.commit else "-------"
     verb = f"would {done.op}" if outcome.dry_run or outcome.verdict == "held" else done.op
     by = f" by {done.successor}" if done.successor else ""
+    rated = f": {done.tier}, {done.score}" if done.tier else ""
     moved = "".join(f" ({path} is now {to})" for path, to in (done.renamed or {}).items())
-    return f"{verb} {done.name}{by}  {commit}{moved}"
+    return f"{verb} {done.name}{by}{rated}  {commit}{moved}"
 
 
 def describe(memory: Memory) -> str:

@@ -1,13 +1,14 @@
 """`invincat recall QUERY`: search."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 import msgspec
 
 from invincat.cli.options import Among, json_option, scope_option
-from invincat.cli.output import app_of, print_json
-from invincat.governance.grounding import Grounds, holds
+from invincat.cli.output import app_of, print_json, trust_json
+from invincat.governance.grounding import Standing
 from invincat.governance.hidden import escape_hidden
 from invincat.memory.entry import Kind
 from invincat.memory.scope import Scope
@@ -46,12 +47,15 @@ def command(
     app = app_of(context)
     results = app.recall(asked, _progress)
     if as_json:
-        print_json(_answer(asked.text, results, app.grounds()))
+        print_json(_answer(asked.text, results, app.standing(results.hits), app.untrusted()))
         return
     if results.degraded:
         click.echo(f"degraded: {results.degraded}", err=True)
+    standings, untrusted = app.standing(results.hits), app.untrusted()
     for hit in results.hits:
         state = "" if hit.status == "active" else f" [{hit.status}]"
+        state += f" [{mark}]" if (mark := standings[hit.id].mark) else ""
+        state += " [not accepted]" if hit.id in untrusted else ""
         click.echo(escape_hidden(f"{hit.title}{state}"))
         click.echo(escape_hidden(f"  {hit.path}  {hit.kind}, {hit.tier}; {'; '.join(hit.why)}"))
         if hit.snippet:
@@ -66,12 +70,15 @@ def _progress(done: int, total: int) -> None:
         click.echo(f"\rindexing {done} of {total}", nl=done == total, err=True)
 
 
-def _answer(query: str, results: Results, grounds: Grounds) -> dict[str, Any]:
+def _answer(
+    query: str, results: Results, standings: Mapping[str, Standing], untrusted: frozenset[str]
+) -> dict[str, Any]:
     """The answer as JSON; whether each hit holds here is asked now (CLI)."""
     hits = []
     for hit in results.hits:
         plain: dict[str, Any] = msgspec.to_builtins(hit)
-        hits.append({**plain, "holds": holds(hit.evidence, grounds), "evidence": plain["evidence"]})
+        holds = standings[hit.id].holds.value
+        hits.append({**plain, "holds": holds, "evidence": plain["evidence"], **trust_json(hit.id, untrusted)})
     return {
         "query": query,
         "at": results.at,

@@ -5,8 +5,10 @@ from typing import Any
 
 import click
 
+from invincat.app import App
 from invincat.cli.options import Among, claim_fields, claim_options, json_option, propose
 from invincat.cli.output import app_of, finish
+from invincat.errors import UserError
 from invincat.memory.scope import Scope
 
 
@@ -15,13 +17,27 @@ from invincat.memory.scope import Scope
 @claim_options
 @click.option("--reason", "score_reason", metavar="WHY", help="Why it matters that much.")
 @click.option("--scope", type=Among(Scope), default=Scope.PROJECT, help="By default the project.")
+@click.option("--only-here", is_flag=True, help="With --scope user: yours, but in this project alone.")
 @click.option("--dry-run", is_flag=True, help="Say what would happen.")
 @json_option
 @click.pass_context
-def command(context: click.Context, /, text: str, scope: Scope, dry_run: bool, as_json: bool, **given: Any) -> None:
+def command(
+    context: click.Context, /, text: str, scope: Scope, only_here: bool, dry_run: bool, as_json: bool, **given: Any
+) -> None:
     """Write down one memory. TEXT begins with the claim; `-` reads it from stdin."""
     app = app_of(context)
     content = sys.stdin.read() if text == "-" else text
     fields = claim_fields(app, {"section": "General", **{k: v for k, v in given.items() if v is not None}})
     operation = {"op": "create", "scope": str(scope), "content": content, **fields}
+    if only_here:
+        operation["project"] = _project(app, scope)
     finish(propose(app, app.ledger(Scope(scope)), operation, dry_run=dry_run), as_json=as_json)
+
+
+def _project(app: App, scope: Scope) -> str:
+    """The slug of the one project in which a person's own memory holds."""
+    if scope is not Scope.USER:
+        raise click.UsageError("--only-here is for --scope user; what is the project's holds here alone anyway")
+    if app.project_slug is None:
+        raise UserError("there is no project here", next_step="go to a folder of the repository it is about")
+    return app.project_slug

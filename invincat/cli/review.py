@@ -1,16 +1,13 @@
 """`invincat review`: proposals that wait for a person, and the person's decisions."""
 
-from difflib import unified_diff
-
 import click
 
+from invincat.cli.diff import format_option, print_difference
 from invincat.cli.options import json_option, reason_option, scope_option
 from invincat.cli.output import app_of, finish_all, print_json, readable
 from invincat.governance.hidden import escape_hidden
-from invincat.ledger import Ledger, held_chain
 from invincat.memory.scope import Scope
-from invincat.review import accept, find_waiting, reject, waiting
-from invincat.store.tree import FileChange, changed_files
+from invincat.review import accept, base_of, find_move, find_waiting, reject, waiting
 
 
 @click.group("review")
@@ -23,32 +20,51 @@ def command() -> None:
 @json_option
 @click.pass_context
 def list_waiting(context: click.Context, scope: Scope | None, as_json: bool) -> None:
-    """List held proposals, the oldest first."""
-    proposals = [proposal for ledger in readable(app_of(context), scope) for proposal in waiting(ledger)]
+    """List held proposals, the oldest first, and commits that came into the store past the gate."""
+    ledgers = readable(app_of(context), scope)
+    proposals = [proposal for ledger in ledgers for proposal in waiting(ledger)]
+    foreign = [(ledger.scope, move) for ledger in ledgers for move in ledger.foreign.moves()]
     if as_json:
-        print_json({"proposals": proposals})
+        print_json(
+            {"proposals": proposals, "foreign": [{"scope": of, "old": m.old, "new": m.new} for of, m in foreign]}
+        )
         return
+    for of, move in foreign:
+        if move.new:
+            since = f"invincat review show {move.new[:12]}" if move.old else f"git show {move.new[:12]}"
+            click.echo(f"{move.new[:12]}  {of}  was not written by invincat; its memories are not injected")
+            click.echo(f"  see `{since}`, then `invincat review accept {move.new[:12]}`")
+        else:
+            click.echo(f"the {of} memory's ref was deleted; see `invincat doctor`")
     for proposal in proposals:
-        line = f"{proposal.id}  {proposal.since[:10]}  {proposal.actor}  {proposal.scope}"
+        line = f"{proposal.id}  {proposal.since[:10]}  {proposal.actor or 'unknown'}  {proposal.scope}"
         click.echo(escape_hidden(line))
         for change in proposal.changes:
             click.echo(escape_hidden(f"  {change}"))
         click.echo(escape_hidden(f"  waits: {proposal.reason}"))
-    if not proposals:
+    if not proposals and not foreign:
         click.echo("nothing waits for review", err=True)
 
 
 @command.command("show")
 @click.argument("proposal")
+@format_option
 @scope_option
 @click.pass_context
-def show_one(context: click.Context, proposal: str, scope: Scope | None) -> None:
-    """Show what a proposal would change, as git shows it."""
-    ledger, one = find_waiting(readable(app_of(context), scope), proposal)
-    for commit, _ in reversed(list(held_chain(ledger.store, one.commit))):
-        click.echo(escape_hidden(commit.message))
-        for change in changed_files(ledger.store, commit.parents[0], commit.id):
-            click.echo(escape_hidden(_file_diff(ledger, change)), nl=False)
+def show_one(context: click.Context, proposal: str, form: str, scope: Scope | None) -> None:
+    """Show what a proposal would change, why and by whom, and why it waits; or what a commit past the gate changed."""
+    ledgers = readable(app_of(context), scope)
+    if found := find_move(ledgers, proposal):
+        ledger, move = found
+        if move.old and move.new:
+            print_difference(ledger, move.old, move.new, form, f"Memory commit {move.new}")
+            return
+    ledger, one = find_waiting(ledgers, proposal)
+    notes = [
+        f"{one.scope} memory, proposed by {one.actor or 'unknown'}, {one.since}",
+        f"waits: {one.reason}",
+    ]
+    print_difference(ledger, base_of(ledger, one), one.commit, form, f"Proposal {one.id}", notes, one)
 
 
 @command.command("accept")
@@ -57,7 +73,7 @@ def show_one(context: click.Context, proposal: str, scope: Scope | None) -> None
 @json_option
 @click.pass_context
 def accept_some(context: click.Context, proposals: tuple[str, ...], scope: Scope | None, as_json: bool) -> None:
-    """Make proposals true."""
+    """Make proposals true; with a commit, believe what came into the store past the gate."""
     ledgers = readable(app_of(context), scope)
     finish_all([accept(ledgers, proposal) for proposal in proposals], as_json=as_json)
 
@@ -71,9 +87,3 @@ def reject_one(context: click.Context, proposal: str, reason: str, scope: Scope 
     """Say no to a proposal; it is kept below refs/invincat/rejected/ and not made again."""
     rejected = reject(readable(app_of(context), scope), proposal, reason)
     click.echo(escape_hidden(f"rejected {rejected.id}: {'; '.join(rejected.changes)}"))
-
-
-def _file_diff(ledger: Ledger, change: FileChange) -> str:
-    old, new = (ledger.store.read_blob(id).decode("utf-8", "replace") if id else "" for id in (change.old, change.new))
-    lines = unified_diff(old.splitlines(), new.splitlines(), change.path, change.path, lineterm="", n=2)
-    return "".join(f"{line}\n" for line in lines)

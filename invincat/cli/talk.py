@@ -53,7 +53,7 @@ def converse(
         session = sessions.resume(latest)
     elif go_on:
         raise UserError("there is no conversation here to go on with", next_step="begin one with `invincat`")
-    desk = Desk(app, Models.chosen(model), session, Limits(max_turns, max_tokens))
+    desk = Desk(app, Models.chosen(model, app.settings), session, Limits(max_turns, max_tokens))
     if is_headless:
         return _once(desk, text, Form(form))
     from invincat.repl.shell import run  # noqa: PLC0415 - one headless turn must not pay for the terminal

@@ -6,7 +6,7 @@ import click
 
 from invincat.cli.options import Among, claim_fields, find, json_option, propose, scope_option
 from invincat.cli.output import app_of, finish
-from invincat.memory.entry import Confidence, Tier, Verdict
+from invincat.memory.entry import Confidence, Kind, Tier, Verdict
 from invincat.memory.scope import Scope
 
 
@@ -21,6 +21,8 @@ from invincat.memory.scope import Scope
 @click.option("--tier", type=Among(Tier))
 @click.option("--score", type=int, metavar="0..100")
 @click.option("--verdict", type=Among(Verdict), help="What was found about its truth; asks for --reason.")
+@click.option("--kind", type=Among(Kind), help="A person's to say; asks for --reason.")
+@click.option("--check", metavar="CMD", help="Tells whether it is kept; '' takes it away. Asks for --reason.")
 @click.option("--reason", metavar="WHY", help="Why; it stands in the log.")
 @scope_option
 @click.option("--dry-run", is_flag=True, help="Say what would happen.")
@@ -32,5 +34,9 @@ def command(
     """Reword or rate a memory. When what is claimed changes, use `supersede`."""
     app = app_of(context)
     ledger, record = find(app, name, scope)
-    operation = {"op": "update", "id": record.id, **claim_fields(app, given)}
+    fields = claim_fields(app, given)
+    op = "set" if "kind" in fields or "check" in fields else "update"
+    if op == "set" and "reason" not in fields:
+        raise click.UsageError("--kind and --check ask for --reason")
+    operation = {"op": op, "id": record.id, **fields}
     finish(propose(app, ledger, operation, dry_run=dry_run), as_json=as_json)

@@ -3,18 +3,18 @@
 Text from memory is data: it stands inside a fence that no memory can close.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final
-
-import pathspec
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Final, Protocol
 
 from invincat.governance.fence import fenced
+from invincat.governance.grounding import Holds, Standing
 from invincat.governance.hidden import escape_hidden
 from invincat.memory.content import clip, one_line
-from invincat.memory.entry import Kind, Tier, format_time
-from invincat.memory.evidence import FileLines
+from invincat.memory.coverage import Coverage, evidence_files
+from invincat.memory.entry import Kind, Memory, Tier, format_time
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View
 
@@ -23,10 +23,13 @@ SCOPE_CHARACTERS: Final = 4000
 TOTAL_CHARACTERS: Final = 8000
 BODY_CHARACTERS: Final = 300
 # After so many entries that did not fit, no smaller one is looked for.
-MAX_MISSES: Final = 64
+MAX_MISSES: Final = 16
+# Of so many at a time it is asked whether they hold here.
+_ASKED: Final = 32
 # Kept free in each scope for the names of constraints that are not shown.
 NAMES_CHARACTERS: Final = 400
 
+_HOLDS: Final = Standing(Holds.HERE)
 _HEADINGS: Final = {
     Scope.USER: "Yours, in every project",
     Scope.PROJECT: "This project",
@@ -51,115 +54,173 @@ class Briefing:
 class _Selection:
     entries: tuple[tuple[Record, str], ...]
     left_out: tuple[Record, ...]
+    named: tuple[str, ...] = ()
 
 
-def brief(views: Sequence[tuple[Scope, View]], paths: Iterable[str] = (), given: Iterable[str] = ()) -> Briefing:
+class Ask(Protocol):
+    """Whether memories hold here, by id; one without an answer does (RULES 12). Asked for few at a time."""
+
+    def __call__(self, records: Sequence[Record], /) -> Mapping[str, Standing]:
+        """The standing of each."""
+
+
+def nobody(records: Sequence[Record], /) -> Mapping[str, Standing]:
+    """An `Ask` for who has no code to hold memories against."""
+    return {}
+
+
+def brief(
+    views: Sequence[tuple[Scope, View]],
+    paths: Iterable[str] = (),
+    given: Iterable[str] = (),
+    ask: Ask = nobody,
+) -> Briefing:
     """The briefing from the views of the stores, user scope first.
 
     `paths` are the files in play (relative to the root); `given` are files whose text the context has already:
     what rests on them alone is not repeated.
     """
-    in_play, already = tuple(paths), frozenset(given)
+    in_play, already = Coverage(paths), frozenset(given)
     order = {Scope.USER: 0, Scope.PROJECT: 1}
     sections: list[str] = []
     shown: list[Record] = []
     left_out: list[Record] = []
     room = TOTAL_CHARACTERS - _FRAME
     for scope, view in sorted(views, key=lambda pair: order[pair[0]]):
-        records = [record for record in view.active() if _is_briefed(record, already)]
-        ranked = sorted(records, key=lambda record: _rank(record, in_play))
-        selection = _select_with_names(ranked, min(room, SCOPE_CHARACTERS) - len(_heading(scope)))
+        ranked = _ranked(view, in_play, already)
+        if not any(ranked.tiers.values()):
+            continue
+        selection = _Selector(ranked, ask).select(min(room, SCOPE_CHARACTERS) - len(_heading(scope)))
         room -= len(_section(scope, selection))
         shown += [record for record, _ in selection.entries]
         left_out += selection.left_out
-        if records:
-            sections.append(_section(scope, selection))
+        sections.append(_section(scope, selection))
     if not shown and not left_out:
         return Briefing("", (), ())
     return Briefing(_told(sections, len(shown), len(shown) + len(left_out)), tuple(shown), tuple(left_out))
 
 
-def _is_briefed(record: Record, given: frozenset[str]) -> bool:
-    """Active memories that are not cold, except what the context has in full from its source already."""
-    if record.memory.tier is Tier.COLD:
-        return False
-    if not given:
-        return True
-    files = _evidence_files(record)
-    return not (files and all(path in given for path in files))
+@dataclass(frozen=True)
+class _Ranked:
+    """What may be shown of a view, by tier, each in its order; `bound` are the constraints among them."""
+
+    tiers: Mapping[Tier, Sequence[Record]]
+    bound: Sequence[Record]
 
 
-def _rank(record: Record, paths: Sequence[str]) -> tuple[object, ...]:
-    """Hot then warm; in each constraints, then what covers the files in play, then score, `updated_at`, id."""
-    memory = record.memory
-    return (
-        memory.tier is not Tier.HOT,
-        memory.kind is not Kind.CONSTRAINT,
-        not covers(record, paths),
-        -memory.score,
-        -memory.updated_at.timestamp(),
-        memory.id,
-    )
+def _ranked(view: View, in_play: Coverage, given: frozenset[str]) -> _Ranked:
+    """In each tier constraints, then what covers the files in play, then score, `updated_at`, id (RULES 11)."""
+    # Of ten thousand most share a rank, and sorting a few large groups costs far less than comparing tuples.
+    groups: dict[tuple[bool, bool, bool, int], list[Record]] = defaultdict(list)
+    for record in view.records.values():
+        if not record.is_active:
+            continue
+        memory = record.memory
+        if memory.tier is not Tier.COLD and not _is_given(memory, given):
+            is_bound = memory.kind is Kind.CONSTRAINT
+            groups[memory.tier is Tier.HOT, is_bound, in_play.covers(memory), memory.score].append(record)
+    tiers: dict[Tier, list[Record]] = {tier: [] for tier in MOST}
+    bound: list[Record] = []
+    for rank in sorted(groups, reverse=True):
+        group = groups[rank]
+        group.sort(key=attrgetter("id"))
+        group.sort(key=attrgetter("memory.updated_at"), reverse=True)
+        is_hot, is_bound, *_ = rank
+        tiers[Tier.HOT if is_hot else Tier.WARM] += group
+        if is_bound:
+            bound += group
+    return _Ranked(tiers, bound)
 
 
-def covers(record: Record, paths: Sequence[str]) -> bool:
-    """Whether a memory is about one of these paths: by `applies_to`, or by the files of its evidence."""
-    if not paths:
-        return False
-    if any(item.at.startswith(path) for item in record.memory.source.evidence for path in paths):
-        files = _evidence_files(record)
-        if any(path in files or any(file.startswith(f"{path}/") for file in files) for path in paths):
-            return True
-    # A folder in play stands for what is below it.
-    tried = [*paths, *(f"{path}/x" for path in paths)]
-    return bool(record.memory.applies_to) and any(_globs(record.memory.applies_to).match_files(tried))
+def _is_given(memory: Memory, given: frozenset[str]) -> bool:
+    """Whether the context has the sources of a memory in full already."""
+    return bool(given) and bool(files := evidence_files(memory)) and files <= given
 
 
-@lru_cache(maxsize=16384)
-def _globs(patterns: tuple[str, ...]) -> pathspec.GitIgnoreSpec:
-    return pathspec.GitIgnoreSpec.from_lines(patterns)
+class _Selector:
+    """Whole entries while they fit. What does not hold here comes after all that does (RULES 12)."""
+
+    def __init__(self, ranked: _Ranked, ask: Ask) -> None:
+        self._ranked = ranked
+        self._ask = ask
+        self._standings: dict[str, Standing] = {}
+        self._texts: dict[str, str] = {}
+        # Each question costs a process or two; what is usually needed is asked at once.
+        first = (*ranked.tiers.values(), ranked.bound)
+        self._fading(list({record.id: record for some in first for record in some[:_ASKED]}.values()))
+
+    def select(self, room: int) -> _Selection:
+        """A selection that leaves room to name the constraints that are not in it, where there are any."""
+        whole = self._select(room)
+        if not self._unshown(whole):
+            return whole
+        tight = self._select(room - NAMES_CHARACTERS)
+        return replace(tight, named=tuple(record.name for record in self._unshown(tight)))
+
+    def _select(self, room: int) -> _Selection:
+        entries: list[tuple[Record, str]] = []
+        counts = dict.fromkeys(MOST, 0)
+        misses = 0
+        for record in self._holding_first(counts):
+            tier = record.memory.tier
+            if misses == MAX_MISSES:
+                break
+            if counts[tier] == MOST[tier]:
+                continue
+            text = self._text(record)
+            if len(text) > room:
+                misses += 1
+            else:
+                counts[tier] += 1
+                room -= len(text)
+                entries.append((record, text))
+        taken = {record.id for record, _ in entries}
+        left_out = tuple(one for tier in MOST for one in self._ranked.tiers[tier] if one.id not in taken)
+        return _Selection(tuple(entries), left_out)
+
+    def _holding_first(self, counts: Mapping[Tier, int]) -> Iterator[Record]:
+        """Those that hold here, while their tier has room, then the others that were met on the way."""
+        later: list[Record] = []
+        for tier, most in MOST.items():
+            records = self._ranked.tiers[tier]
+            for start in range(0, len(records), _ASKED):
+                if counts[tier] == most:
+                    break
+                some = records[start : start + _ASKED]
+                fades = self._fading(some)
+                later += [record for record in some if record.id in fades]
+                yield from (record for record in some if record.id not in fades)
+        yield from later
+
+    def _unshown(self, selection: _Selection) -> list[Record]:
+        """The constraints that are not in it; one that does not hold here is not pinned."""
+        shown = {record.id for record, _ in selection.entries}
+        bound = [record for record in self._ranked.bound if record.id not in shown]
+        fades = self._fading(bound[:_ASKED])
+        return [record for record in bound if record.id not in fades]
+
+    def _text(self, record: Record) -> str:
+        text = self._texts.get(record.id)
+        if text is None:
+            text = self._texts[record.id] = _entry(record, self._standings[record.id])
+        return text
+
+    def _fading(self, records: Sequence[Record]) -> set[str]:
+        if unasked := [record for record in records if record.id not in self._standings]:
+            told = self._ask(unasked)
+            self._standings |= {record.id: told.get(record.id, _HOLDS) for record in unasked}
+        return {record.id for record in records if self._standings[record.id].mark}
 
 
-def _evidence_files(record: Record) -> set[str]:
-    locations = (item.location for item in record.memory.source.evidence)
-    return {location.path for location in locations if isinstance(location, FileLines)}
-
-
-def _select(ranked: Sequence[Record], room: int) -> _Selection:
-    """Whole entries while they fit; a constraint that does not fit is named, never dropped."""
-    entries: list[tuple[Record, str]] = []
-    left_out: list[Record] = []
-    counts = dict.fromkeys(Tier, 0)
-    misses = 0
-    for record in ranked:
-        tier = record.memory.tier
-        if counts[tier] >= MOST[tier] or misses >= MAX_MISSES:
-            left_out.append(record)
-        elif len(text := _entry(record)) <= room:
-            counts[tier] += 1
-            room -= len(text)
-            entries.append((record, text))
-        else:
-            misses += 1
-            left_out.append(record)
-    return _Selection(tuple(entries), tuple(left_out))
-
-
-def _select_with_names(ranked: Sequence[Record], room: int) -> _Selection:
-    """A selection that leaves room to name the constraints that are not in it, where there are any."""
-    whole = _select(ranked, room)
-    is_named = any(record.memory.kind is Kind.CONSTRAINT for record in whole.left_out)
-    return _select(ranked, room - NAMES_CHARACTERS) if is_named else whole
-
-
-def _entry(record: Record) -> str:
+def _entry(record: Record, standing: Standing) -> str:
     memory = record.memory
     source = memory.source
     title, shown = memory.title, clip(one_line(memory.body), BODY_CHARACTERS)
     if title.endswith("…") and shown.startswith(title[:-1]):
         title, shown = shown, ""  # a title that was cut says nothing that the body does not
     about = f" (paths: {', '.join(memory.applies_to)})" if memory.applies_to else ""
-    origin = f"{source.actor}, {format_time(memory.updated_at)[:10]}"
+    mark = f", {standing.mark}" if standing.mark else ""
+    origin = escape_hidden(f"{source.actor}, {format_time(memory.updated_at)[:10]}{mark}")
     title, about, shown = (escape_hidden(text) for text in (title, about, shown))
     return f"- [{memory.kind}] {title}{about} · {record.name} · {origin}\n" + (f"  {shown}\n" if shown else "")
 
@@ -170,8 +231,8 @@ def _heading(scope: Scope) -> str:
 
 def _section(scope: Scope, selection: _Selection) -> str:
     lines = [_heading(scope), *(text for _, text in selection.entries)]
-    if names := [record.name for record in selection.left_out if record.memory.kind is Kind.CONSTRAINT]:
-        lines.append(_named(names))
+    if selection.named:
+        lines.append(_named(selection.named))
     return "".join(lines)
 
 

@@ -42,15 +42,10 @@ class Message:
 
 @dataclass(frozen=True)
 class Extraction:
-    """Operations as in CLI "operations": `commits` may be committed, each of `holds` waits for a person.
-
-    `only_here`: a person's own rules that are limited to this project (RULES 4). An operation cannot say so; whoever
-    applies them sets the memory's `project`, or holds them.
-    """
+    """Operations as in CLI "operations": `commits` may be committed, each of `holds` waits for a person."""
 
     commits: list[Operation]
     holds: list[Operation]
-    only_here: list[Operation]
 
 
 @dataclass(frozen=True)
@@ -71,10 +66,11 @@ def read_transcript(lines: str) -> list[Message]:
     return [_message(line, number) for number, line in enumerate(lines.split("\n"), 1) if line.strip(" \t\r\ufeff")]
 
 
-def from_transcript(messages: Iterable[Message]) -> Extraction:
+def from_transcript(messages: Iterable[Message], project: str | None = None) -> Extraction:
     """What a person said in a conversation that is to be remembered (RULES 5.5).
 
     Only user messages count, without what our own briefings put there. A rule taken back later is left out.
+    `project` is the slug that "only here" means; None where there is no project.
     """
     found: list[_Found] = []
     said = (message for message in messages if message.role == "user")
@@ -85,7 +81,7 @@ def from_transcript(messages: Iterable[Message]) -> Extraction:
         key = normalise(one.request.content)
         if key not in distinct or (one.is_explicit and not distinct[key].is_explicit):
             distinct[key] = one
-    return _sorted_out(distinct.values())
+    return _sorted_out(distinct.values(), project)
 
 
 def from_commit(commit_id: str, message: str, trailers: Iterable[tuple[str, str]]) -> Extraction:
@@ -100,7 +96,7 @@ def from_commit(commit_id: str, message: str, trailers: Iterable[tuple[str, str]
         if quote and quote not in one_line(message):
             operation["evidence"] = [{"at": f"commit:{commit_id}"}]
         commits.setdefault(fingerprint(*split_content(words)), operation)
-    return Extraction(list(commits.values()), [], [])
+    return Extraction(list(commits.values()), [])
 
 
 def _message(line: str, number: int) -> Message:
@@ -174,8 +170,9 @@ def _correction(words: re.Match[str], sentences: Sequence[Sentence], number: int
     return Request(one_line(following.text), one_line(following.text), whose(following.bare), number + 1)
 
 
-def _sorted_out(found: Iterable[_Found]) -> Extraction:
-    extraction = Extraction([], [], [])
+def _sorted_out(found: Iterable[_Found], project: str | None) -> Extraction:
+    """Whose rule it is decides where it goes (RULES 4); what is not clear, or of no known project, waits."""
+    extraction = Extraction([], [])
     for one in found:
         request = one.request
         if _CONTROL.search(request.content):
@@ -183,9 +180,11 @@ def _sorted_out(found: Iterable[_Found]) -> Extraction:
         quote = clip_quote(request.quote, MAX_QUOTE)
         scope = Scope.PROJECT if request.scope is Whose.PROJECT else Scope.USER
         operation = _create(request.content, scope, f"turn:{one.message.number}", quote, explicit=one.is_explicit)
+        is_clear = request.scope is not Whose.UNCLEAR
         if request.scope is Whose.ONLY_HERE:
-            extraction.only_here.append(operation)
-        elif one.is_explicit and request.scope is not Whose.UNCLEAR:
+            is_clear = project is not None
+            operation |= {"project": project} if is_clear else {}
+        if one.is_explicit and is_clear:
             extraction.commits.append(operation)
         else:
             extraction.holds.append(operation)

@@ -5,7 +5,7 @@ secrets first, since every later message may quote what was given.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -15,18 +15,19 @@ from msgspec.structs import replace
 from invincat.governance import hidden, secrets
 from invincat.governance.grounding import RULE as EVIDENCE_RULE
 from invincat.governance.grounding import Grounded, Grounds, ground, missing_ground
+from invincat.governance.policy import OPEN, Policy
 from invincat.memory.change import Context, Step, apply
 from invincat.memory.entry import MAX_PROPOSED, Memory, Source, Verdict, is_model, is_person
 from invincat.memory.frontmatter import render
 from invincat.memory.operation import (
     Create,
     Delete,
+    Noop,
     Operation,
-    Rescore,
-    Retier,
     Supersede,
     Update,
     decode,
+    name_given,
     operation_name,
     target_of,
 )
@@ -55,7 +56,7 @@ class Judgement:
     reasons: tuple[Reason, ...] = ()
 
 
-def judge(view: View, proposal: Proposal, context: Context, grounds: Grounds) -> Judgement:
+def judge(view: View, proposal: Proposal, context: Context, grounds: Grounds, policy: Policy = OPEN) -> Judgement:
     """Hold a proposal against the rules. Nothing is changed; the same input gives the same judgement."""
     decoded, reasons = decode(proposal.items, proposal.source.actor)
     others = [*reasons, *_check_batch(view, decoded, proposal), *_find_hidden(proposal)]
@@ -73,7 +74,7 @@ def judge(view: View, proposal: Proposal, context: Context, grounds: Grounds) ->
         return _rejected(reasons)
     if proposal.hold:
         worries.append(Reason(rule="RULES 4 policy", message=proposal.hold))
-    held = [*doubts, *worries]
+    held = [*doubts, *worries, *policy.worries(steps, proposal.source.actor)]
     if not held or proposal.decided or all(step.op == "noop" for step in steps):
         return Judgement(Decision.COMMIT, tuple(steps))
     return Judgement(Decision.HOLD, tuple(steps), tuple(held))
@@ -128,7 +129,7 @@ def _find_secrets_in_files(steps: list[Step]) -> list[Reason]:
         Reason(rule=finding.rule, message="looks like a secret; say where it is kept instead", field="file")
         for step in steps
         for record in step.written
-        if step.before is None or record.id != step.before.id or step.op == "update"
+        if step.before is None or record.id != step.before.id or step.op in {"update", "move"}
         for finding in secrets.scan("\n\n".join(_readings(record.memory)))
     ]
     return list(dict.fromkeys(found))
@@ -161,7 +162,7 @@ def _find_hidden(proposal: Proposal) -> list[Reason]:
 
 def _check_batch(view: View, operations: Mapping[int, Operation], proposal: Proposal) -> list[Reason]:
     """RULES 3.1 and 3.2: no memory twice; a model's batch is small, and so is what it says (FORMAT `body`)."""
-    reasons = []
+    reasons = _find_changed(view, operations, proposal)
     named: dict[str, list[int]] = {}
     for number, operation in operations.items():
         for key in _named(view, operation):
@@ -183,6 +184,17 @@ def _check_batch(view: View, operations: Mapping[int, Operation], proposal: Prop
     return reasons
 
 
+def _find_changed(view: View, operations: Mapping[int, Operation], proposal: Proposal) -> list[Reason]:
+    """RULES 3.4: what somebody else changed after the proposal was worded is not overwritten."""
+    reasons = []
+    for number, operation in operations.items():
+        seen = proposal.seen.get(_key(view, target_of(operation)) or "")
+        if seen is not None and (record := view.find(target_of(operation) or "")) and record.blob != seen:
+            message = f"{record.name} has been changed meanwhile; look at it as it is now"
+            reasons.append(Reason(rule="RULES 3.4", message=message, operation=number, field="id"))
+    return reasons
+
+
 def _content_of(operation: Operation) -> str:
     if isinstance(operation, Create | Supersede):
         return operation.claim.content if operation.claim else ""
@@ -190,9 +202,11 @@ def _content_of(operation: Operation) -> str:
 
 
 def _named(view: View, operation: Operation) -> set[str]:
-    """The memories an operation names, by id where they exist."""
+    """The memories an operation names, by id where they exist; a name that it gives means the same memory, too."""
     references = (target_of(operation), operation.by if isinstance(operation, Supersede) else None)
-    return {key for reference in references if (key := _key(view, reference)) is not None}
+    given = name_given(operation)
+    fresh = {given} if given is not None and view.find(given) is None else set()
+    return fresh | {key for reference in references if (key := _key(view, reference)) is not None}
 
 
 def _key(view: View, reference: str | None) -> str | None:
@@ -277,22 +291,36 @@ def _with_evidence(operation: Operation, grounded: Grounded) -> Operation:
 def _apply_all(view: View, operations: list[Operation], context: Context) -> tuple[list[Step], View, list[Reason]]:
     """The steps, by operation, and the view after them; or all reasons why they cannot be.
 
-    Each operation is tried on what stood before it. Those that only score come last, as their commit does, and so
-    mean their memory by its id: an operation before them may rename it.
+    Those that turn out to score only come last, as their commit does: an operation before them may move their file.
     """
+    pinned = [_pinned(view, operation) for operation in operations]
+    order = list(range(len(pinned)))
+    steps, after, reasons = _apply_in(order, view, pinned, context)
+    last = sorted(order, key=lambda number: number in steps and steps[number].op == "score")
+    if last != order:
+        steps, after, reasons = _apply_in(last, view, pinned, context)
+    return [steps[number] for number in sorted(steps)], after, reasons
+
+
+def _apply_in(
+    order: Sequence[int], view: View, operations: Sequence[Operation], context: Context
+) -> tuple[dict[int, Step], View, list[Reason]]:
+    """Each operation is tried on what stood before it, in this order."""
     steps: dict[int, Step] = {}
     reasons: list[Reason] = []
-    pinned = [_pinned(view, operation) for operation in operations]
-    for number in sorted(range(len(pinned)), key=lambda number: isinstance(pinned[number], Rescore | Retier)):
+    for number in order:
         try:
-            steps[number] = apply(view, pinned[number], context)
+            steps[number] = apply(view, operations[number], context)
         except Refused as fault:
             reasons.append(fault.reason(number))
             continue
         view = steps[number].view
-    return [steps[number] for number in sorted(steps)], view, reasons
+    return steps, view, reasons
 
 
 def _pinned(view: View, operation: Operation) -> Operation:
-    record = view.find(operation.id) if isinstance(operation, Rescore | Retier) else None
+    """An operation means what has the name when the batch begins, whatever those before it rename."""
+    if isinstance(operation, Create | Noop):
+        return operation
+    record = view.find(operation.id)
     return replace(operation, id=record.id) if record else operation

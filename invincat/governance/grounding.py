@@ -2,13 +2,14 @@
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final, Protocol
 
 import msgspec
 
+from invincat.governance.quoting import Quotable
 from invincat.governance.redaction import clip_quote, redact
-from invincat.memory.content import one_line
-from invincat.memory.entry import is_person
+from invincat.memory.entry import Source, is_person
 from invincat.memory.evidence import MAX_QUOTE, CommitRef, Evidence, FileLines, Location, Turn
 from invincat.memory.refusal import Refused
 from invincat.memory.scope import Scope
@@ -119,7 +120,7 @@ def missing_ground(grounded: Grounded, actor: str, scope: Scope) -> str | None:
 
 
 def _require_quote(item: Evidence, text: SourceText | None) -> None:
-    if text is not None and item.quote is not None and not _stands_in(item.quote, text.text):
+    if text is not None and item.quote is not None and not Quotable(text.text).has(item.quote):
         raise Refused(RULE, f"the quote does not stand at {item.at}; quote the words literally", field="evidence")
 
 
@@ -145,12 +146,6 @@ def _lines(location: FileLines, grounds: Grounds) -> SourceText | None:
     return SourceText("\n".join(lines[location.first - 1 : location.last]), file.blob)
 
 
-def _stands_in(quote: str, text: str) -> bool:
-    """Whether the quote is there, white space folded; a model quotes from what it was shown, which is redacted."""
-    wanted = one_line(quote.removesuffix("…"))
-    return bool(wanted) and (wanted in one_line(text) or wanted in one_line(redact(text)))
-
-
 def _is_enough(quote: str, location: Turn, grounds: Grounds) -> bool:
     """A person's words have no minimum; a tool's need 8 characters or 4 of CJK."""
     return _is_person_turn(location, grounds) or bool(_LEAST.search(quote))
@@ -167,20 +162,79 @@ def _clipped(item: Evidence) -> Evidence:
     return msgspec.structs.replace(item, quote=clip_quote(redact(item.quote), MAX_QUOTE) or None)
 
 
-def holds(evidence: tuple[Evidence, ...], grounds: Grounds) -> str:
-    """`here` when the words of one item stand where it says, or nothing but a person's word is cited; else `unknown`.
+class Holds(StrEnum):
+    """Whether a memory holds where one is (RULES 12)."""
 
-    Which of what does not stand here is stale and which provisional needs the history (RULES 12): a later step.
+    HERE = "here"
+    STALE = "stale"
+    PROVISIONAL = "provisional"
+    UNKNOWN = "unknown"
+
+
+class Standing(msgspec.Struct, frozen=True, gc=False):
+    """Whether a memory holds here, and where to look.
+
+    `where` is a commit that had the words of what is stale; the branch (or commit) on which what is provisional was
+    learned.
     """
-    checkable = [item for item in evidence if isinstance(item.location, FileLines | CommitRef)]
-    if not checkable:
-        return "here"
-    return "here" if any(_stands(item, grounds) for item in checkable) else "unknown"
+
+    holds: Holds
+    where: str | None = None
+
+    @property
+    def mark(self) -> str:
+        """How people are shown what does not hold here: `stale: stood at 3f2a9c4`; nothing for all else."""
+        form = _MARKS.get(self.holds)
+        return "" if form is None else f"{self.holds}: {form} {self.where}" if self.where else self.holds.value
 
 
-def _stands(item: Evidence, grounds: Grounds) -> bool:
-    location = item.location
-    text = grounds.file(location.path) if isinstance(location, FileLines) else None
-    if isinstance(location, CommitRef):
-        text = grounds.commit(location.id)
-    return text is not None and (item.quote is None or _stands_in(item.quote, text.text))
+_MARKS: Final = {Holds.STALE: "stood at", Holds.PROVISIONAL: "learned on"}
+
+
+class Code(Protocol):
+    """HEAD of the code and what leads to it. Each gives None for what cannot be told here."""
+
+    def has(self, item: Evidence) -> bool | None:
+        """Whether the words of an item stand in its file at HEAD, or its commit is HEAD or an ancestor."""
+
+    def had(self, item: Evidence) -> bool | None:
+        """Whether HEAD or an ancestor once had the words."""
+
+
+class NoCode:
+    """Nothing can be told."""
+
+    def has(self, item: Evidence) -> bool | None:
+        """Unknown."""
+        return None
+
+    def had(self, item: Evidence) -> bool | None:
+        """Unknown."""
+        return None
+
+
+def decisive(source: Source, scope: Scope) -> tuple[Evidence, ...]:
+    """The items that say whether a memory holds here: its files, or its commits where it cites no file.
+
+    None of a memory about a person: it rests on that person's own words, wherever they were said (RULES 4).
+    """
+    if scope is Scope.USER:
+        return ()
+    files = tuple(item for item in source.evidence if isinstance(item.location, FileLines))
+    return files or tuple(item for item in source.evidence if isinstance(item.location, CommitRef))
+
+
+def holds(source: Source, scope: Scope, code: Code) -> Holds:
+    """RULES 12: where the words of one decisive item stand; a person's words need none."""
+    items = decisive(source, scope)
+    if not items:
+        said = scope is Scope.USER or is_person(source.actor)
+        said = said or any(isinstance(item.location, Turn) for item in source.evidence)
+        return Holds.HERE if said else Holds.UNKNOWN
+    now = {code.has(item) for item in items}
+    if True in now:
+        return Holds.HERE
+    once = {code.had(item) for item in items}
+    if None in now or (None in once and True not in once):
+        return Holds.UNKNOWN
+    return Holds.STALE if True in once else Holds.PROVISIONAL

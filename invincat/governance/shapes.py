@@ -5,12 +5,17 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final, NamedTuple
 
+# Characters of a word from which on it may be a token.
+LONG: Final = 20
+
 
 class Shape(NamedTuple):
     """One known shape. Its pattern is tried where a hint stands in the text; `judge` has the last word.
 
     The group `value`, if there is one, is the secret; else the whole match is. `joins` says whether it is also
-    looked for in lines that were joined: only shapes that cannot arise from ordinary words may be.
+    looked for in lines that were joined: only shapes that cannot arise from ordinary words may be. `is_long`: a match
+    is one word of at least `LONG` characters, so that hints in shorter words need not be followed. `near`, where a
+    hint is an everyday word, is what else must stand in the lower-case text; it is quicker than the pattern.
     """
 
     rule: str
@@ -18,6 +23,8 @@ class Shape(NamedTuple):
     source: str
     judge: Callable[[re.Match[str]], bool]
     joins: bool = True
+    is_long: bool = False
+    near: str = ""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -28,6 +35,10 @@ class Shape(NamedTuple):
     def folds(self) -> bool:
         """Whether upper and lower case are the same to it."""
         return self.source.startswith("(?i)")
+
+    def may_stand_in(self, lowered: str) -> bool:
+        """Whether it is worth trying the pattern on the text that this is in lower case."""
+        return not self.near or bool(_compiled(self.near).search(lowered))
 
 
 @cache
@@ -212,7 +223,7 @@ class Prefix(NamedTuple):
         start = "|".join(map(re.escape, hints))
         # Nothing follows the open-ended body, so every match consumes what it has read: linear time.
         pattern = rf"{_LEFT[self.left]}(?:{start})(?P<body>(?a:[{self.body}]{{{self.least},}}))"
-        return Shape(f"secret:{self.rule}", hints, pattern, _token)
+        return Shape(f"secret:{self.rule}", hints, pattern, _token, is_long=True)
 
 
 PREFIXES: Final = (
@@ -329,52 +340,64 @@ _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _FOLD = r"(?:\\[nrt]|[\s\"'`+>#|,\\]){0,40}+"
 
 
-def _shape(rule: str, hints: str, pattern: str, judge: Callable[[re.Match[str]], bool], *, joins: bool = True) -> Shape:
-    return Shape(f"secret:{rule}", tuple(hints.split()), pattern, judge, joins)
+def _shape(
+    rule: str,
+    hints: str,
+    pattern: str,
+    judge: Callable[[re.Match[str]], bool],
+    *,
+    joins: bool = True,
+    near: str = "",
+) -> Shape:
+    return Shape(f"secret:{rule}", tuple(hints.split()), pattern, judge, joins, near=near)
+
+
+def _long(rule: str, hints: str, pattern: str, judge: Callable[[re.Match[str]], bool]) -> Shape:
+    return Shape(f"secret:{rule}", tuple(hints.split()), pattern, judge, is_long=True)
 
 
 ODD_SHAPES: Final = (
-    _shape(
+    _long(
         "aws-key-id",
         "AKIA ASIA ABIA ACCA A3T",
         r"(?<![A-Z0-9])(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])(?P<body>[A-Z0-9]{16,})",
         _token,
     ),
-    _shape("slack-token", "xox xapp-", r"(?:xox[a-z]|xapp)-(?P<body>[A-Za-z0-9-]{20,})", _slack),
-    _shape(
+    _long("slack-token", "xox xapp-", r"(?:xox[a-z]|xapp)-(?P<body>[A-Za-z0-9-]{20,})", _slack),
+    _long(
         "slack-webhook",
         "hooks.slack.com",
         r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<body>[A-Za-z0-9/]{20,})",
         _token,
     ),
-    _shape("discord-webhook", "/api/webhooks/", r"/api/webhooks/[0-9]{10,24}/(?P<body>[\w-]{20,})", _token),
-    _shape("teams-webhook", "webhook.office.com", r"webhook\.office\.com/webhookb2/(?P<body>[\w@/-]{40,})", _token),
-    _shape("discord-token", ".", r"(?a:(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.(?P<body>[\w-]{27,}))", _anything),
-    _shape("telegram-token", ":AA", r"(?a:(?<![0-9A-Za-z])[0-9]{8,10}:AA(?P<body>[\w-]{32,}))", _token),
-    _shape("huggingface-token", "hf_", r"(?<![A-Za-z0-9])hf_(?P<body>[A-Za-z0-9]{30,}+)(?!_)", _token),
-    _shape("sendgrid-key", "SG.", r"(?a:(?<![\w.-])SG\.[\w-]{16,64}\.(?P<body>[\w-]{16,}))", _token),
-    _shape("mailchimp-key", "-us", r"(?<![0-9A-Za-z])(?P<body>[0-9a-f]{32})-us[0-9]{1,2}(?![0-9])", _token),
-    _shape("azure-client-secret", "Q~", r"(?a:(?<![\w.~-])[\w.~-]{3}[0-9]Q~(?P<body>[\w.~-]{31,}))", _token),
-    _shape(
+    _long("discord-webhook", "/api/webhooks/", r"/api/webhooks/[0-9]{10,24}/(?P<body>[\w-]{20,})", _token),
+    _long("teams-webhook", "webhook.office.com", r"webhook\.office\.com/webhookb2/(?P<body>[\w@/-]{40,})", _token),
+    _long("discord-token", ".", r"(?a:[MNO](?<![\w.-].)[\w-]{23,27}\.[\w-]{6}\.(?P<body>[\w-]{27,}))", _anything),
+    _long("telegram-token", ":AA", r"(?a:(?<![0-9A-Za-z])[0-9]{8,10}:AA(?P<body>[\w-]{32,}))", _token),
+    _long("huggingface-token", "hf_", r"(?<![A-Za-z0-9])hf_(?P<body>[A-Za-z0-9]{30,}+)(?!_)", _token),
+    _long("sendgrid-key", "SG.", r"(?a:(?<![\w.-])SG\.[\w-]{16,64}\.(?P<body>[\w-]{16,}))", _token),
+    _long("mailchimp-key", "-us", r"(?<![0-9A-Za-z])(?P<body>[0-9a-f]{32})-us[0-9]{1,2}(?![0-9])", _token),
+    _long("azure-client-secret", "Q~", r"(?a:(?<![\w.~-])[\w.~-]{3}[0-9]Q~(?P<body>[\w.~-]{31,}))", _token),
+    _long(
         "terraform-token", ".atlasv1.", r"(?a:(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.(?P<body>[\w-]{40,}))", _token
     ),
-    _shape("1password-key", "A3-", r"(?<![\w-])A3-[A-Z0-9]{6}-(?P<body>[A-Z0-9]{5,11}(?:-[A-Z0-9]{5,6}){3,5})", _token),
-    _shape("vault-token", "s.", r"(?a:(?<![\w.-])s\.(?P<body>[A-Za-z0-9]{24})(?![\w.]))", _mixed),
-    _shape("airtable-token", "pat", r"(?a:(?<!\w)pat[A-Za-z0-9]{14}\.(?P<body>[0-9a-f]{64}))", _token),
-    _shape(
+    _long("1password-key", "A3-", r"(?<![\w-])A3-[A-Z0-9]{6}-(?P<body>[A-Z0-9]{5,11}(?:-[A-Z0-9]{5,6}){3,5})", _token),
+    _long("vault-token", "s.", r"(?a:(?<![\w.-])s\.(?P<body>[A-Za-z0-9]{24})(?![\w.]))", _mixed),
+    _long("airtable-token", "pat", r"(?a:(?<!\w)pat[A-Za-z0-9]{14}\.(?P<body>[0-9a-f]{64}))", _token),
+    _long(
         "harness-token",
         "pat. sat.",
         r"(?a:(?<![\w.])[ps]at\.[\w-]{22}\.[0-9a-f]{24}\.(?P<body>[A-Za-z0-9]{20}))",
         _token,
     ),
-    _shape("asana-token", "/", r"(?<![0-9/])[0-9]/[0-9]{10,20}:(?P<body>[0-9a-f]{32})", _token),
-    _shape("maxmind-key", "_mmk", r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_(?P<body>[A-Za-z0-9]{29})_mmk", _token),
-    _shape("launchdarkly-key", "sdk- api- mob-", rf"(?<![\w-])(?:sdk|api|mob)-(?P<body>{_UUID})", _token),
-    _shape("meta-app-token", "|", r"(?<![0-9])[0-9]{13,17}\|(?P<body>(?a:[\w-]{20,}))", _token),
-    _shape("firebase-server-key", ":APA91b", r"(?a:(?<![\w-])AAAA[\w-]{7}:APA91b(?P<body>[\w-]{60,}))", _token),
+    _long("asana-token", "/", r"[0-9](?<![0-9/].)/[0-9]{10,20}:(?P<body>[0-9a-f]{32})", _token),
+    _long("maxmind-key", "_mmk", r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_(?P<body>[A-Za-z0-9]{29})_mmk", _token),
+    _long("launchdarkly-key", "sdk- api- mob-", rf"(?<![\w-])(?:sdk|api|mob)-(?P<body>{_UUID})", _token),
+    _long("meta-app-token", "|", r"(?<![0-9])[0-9]{13,17}\|(?P<body>(?a:[\w-]{20,}))", _token),
+    _long("firebase-server-key", ":APA91b", r"(?a:(?<![\w-])AAAA[\w-]{7}:APA91b(?P<body>[\w-]{60,}))", _token),
     # JFrog's tokens are too short for a mask to be told from a token.
     _shape("artifactory-token", "AKC AP", r"(?<![A-Za-z0-9])(?:AKC|AP[0-9])[A-Za-z0-9]{10,}", _anything),
-    _shape("jwt", "eyJ", r"(?a:(?<![\w.-])eyJ[\w=-]{10,}\.eyJ(?P<body>[\w=-]{10,}(?:\.[\w=-]*)*))", _token),
+    _long("jwt", "eyJ", r"(?a:(?<![\w.-])eyJ[\w=-]{10,}\.eyJ(?P<body>[\w=-]{10,}(?:\.[\w=-]*)*))", _token),
     # A key's header alone is something people write about; with key material behind it, it is a key.
     _shape(
         "private-key",
@@ -456,6 +479,8 @@ ODD_SHAPES: Final = (
         r"(?:\\?(?P<quote>[\"'`]))?(?P<value>(?(quote)[^\"'`\n]{1,512}|(?:[^\s\"'`<>,;(){}\[\]|&]|&(?!\w+=)){1,512}))",
         _assigned,
         joins=False,
+        near=r"(?:pass|pw|secret|token|key|credential|sonar|密码|口令|密钥|令牌)[\w.-]{0,40}\\?[\"'`\]*]{0,3}\s{0,4}"
+        r"(?:[:：=?|!>(→是为]|->|is\s|[\"']\s?,)",
     ),
 )
 

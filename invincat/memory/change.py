@@ -10,6 +10,7 @@ import msgspec
 from invincat.memory import lifecycle
 from invincat.memory.content import split_content
 from invincat.memory.entry import (
+    BANDS,
     Confidence,
     InvalidMemory,
     Kind,
@@ -29,17 +30,19 @@ from invincat.memory.operation import (
     Claim,
     Create,
     Delete,
+    Move,
     Noop,
     Operation,
     Rescore,
     Restore,
     Retier,
+    Set,
     Supersede,
     Update,
     evidence_of,
 )
 from invincat.memory.refusal import Refused
-from invincat.memory.register import TEXT_KEYS, stamped
+from invincat.memory.register import TEXT_KEYS, stamped, tick
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View, file_name, record_of
 
@@ -91,7 +94,7 @@ def apply(view: View, operation: Operation, context: Context) -> Step:
 
 def _create(view: View, operation: Create, context: Context) -> Step:
     record = _new_record(view, operation.claim, context)
-    if twin := view.equal_to(record.fingerprint):
+    if twin := _twin(view, record):
         return Step("noop", view, subject=twin, note=f"{twin.name} already says this")
     _refuse_occupied(view, operation.claim.name)
     return Step("create", view.put(record), subject=record, written=(record,))
@@ -114,6 +117,7 @@ def _new_record(view: View, claim: Claim, context: Context) -> Record:
         kind=kind,
         section=claim.section or "General",
         scope=context.scope,
+        project=claim.project,
         confidence=claim.confidence or (Confidence.HIGH if person else Confidence.MEDIUM),
         tier=tier,
         score=score,
@@ -129,6 +133,11 @@ def _new_record(view: View, claim: Claim, context: Context) -> Record:
         body=body,
     )
     return record_of(memory, memory_path(memory.section, claim.name or _free_name(view, memory)))
+
+
+def _twin(view: View, record: Record) -> Record | None:
+    """The active memory that already says this wherever `record` would hold (RULES 4 "Duplicates")."""
+    return view.equal_to(record.fingerprint, record.memory.project)
 
 
 def _refuse_occupied(view: View, name: str | None) -> None:
@@ -161,7 +170,10 @@ def rate(old: int, old_tier: Tier | None, score: int | None, tier: Tier | None) 
 
 def _update(view: View, operation: Update, context: Context) -> Step:
     old = _target(view, operation.id)
-    memory = old.memory
+    return _rewrite(view, old, _updates(operation, old.memory), "update", operation.reason, context)
+
+
+def _updates(operation: Update, memory: Memory) -> dict[str, Any]:
     changes: dict[str, Any] = {
         name: value
         for name in ("confidence", "score_reason", "verdict", "applies_to", "tags")
@@ -174,7 +186,22 @@ def _update(view: View, operation: Update, context: Context) -> Step:
         changes["title"] = operation.title
     if operation.evidence is not None:
         changes["source"] = msgspec.structs.replace(memory.source, evidence=operation.evidence)
-    return _rewrite(view, old, changes, "update", operation.reason, context)
+    return changes
+
+
+def _set(view: View, operation: Set, context: Context) -> Step:
+    old = _target(view, operation.id)
+    changes = _updates(operation, old.memory)
+    changes |= {key: value for key in ("kind", "section") if (value := getattr(operation, key)) is not None}
+    if operation.check is not None:
+        changes["check"] = operation.check or None
+    return _rewrite(view, old, changes, "update", operation.reason, context, operation.name)
+
+
+def _move(view: View, operation: Move, context: Context) -> Step:
+    old = _target(view, operation.id)
+    changes = {} if operation.section is None else {"section": operation.section}
+    return _rewrite(view, old, changes, "move", operation.reason, context, operation.name)
 
 
 def _rescore(view: View, operation: Rescore, context: Context) -> Step:
@@ -189,17 +216,58 @@ def _retier(view: View, operation: Retier, context: Context) -> Step:
     return _rewrite(view, old, changes, "score", operation.reason, context)
 
 
-def _rewrite(view: View, old: Record, changes: dict[str, Any], op: str, reason: str | None, context: Context) -> Step:
+def _rewrite(
+    view: View,
+    old: Record,
+    changes: dict[str, Any],
+    op: str,
+    reason: str | None,
+    context: Context,
+    name: str | None = None,
+) -> Step:
+    """A memory with other values, and where it stands then: at `name` if one is given, in the folder of its section.
+
+    Links in the tombstones of its predecessors stay as they are: the id in them counts, and an end is written once.
+    """
+    _refuse_cold(old.memory, changes)
     memory = stamped(old.memory, msgspec.structs.replace(old.memory, **changes), context.now)
-    if memory == old.memory:
+    path = old.path
+    if name is not None or memory.section != old.memory.section:
+        path = _free_path(view, old, memory.section, name)
+    if wanted_name(file_name(path)) != wanted_name(old.name) and memory.updated_at == old.memory.updated_at:
+        # The wanted name belongs to the text register (RULES 6.1), though the file does not spell it.
+        memory = msgspec.structs.replace(memory, updated_at=tick(context.now, memory.updated_at))
+    if memory == old.memory and path == old.path:
         return Step("noop", view, subject=old, note=f"{old.name} already has these values")
-    record = record_of(memory, old.path)
-    twin = view.equal_to(record.fingerprint)
+    record = record_of(memory, path)
+    twin = _twin(view, record)
     if twin and twin.id != memory.id and record.fingerprint != old.fingerprint and memory.is_active:
         raise Refused("RULES 4", f"{twin.name} already says this; supersede by it or archive one", field="content")
-    if all(getattr(memory, key) == getattr(old.memory, key) for key in TEXT_KEYS):
+    if path != old.path:
+        op = "move"
+    elif all(getattr(memory, key) == getattr(old.memory, key) for key in TEXT_KEYS):
         op = "score"  # only the score register moved: it is no change of what is believed
-    return Step(op, view.put(record), subject=record, before=old, reason=reason, written=(record,))
+    elif op != "score":
+        op = "update"  # such as a section that is spelled otherwise
+    removed = () if path == old.path else (old.path,)
+    return Step(op, view.put(record), subject=record, before=old, reason=reason, written=(record,), removed=removed)
+
+
+def _refuse_cold(memory: Memory, changes: Mapping[str, Any]) -> None:
+    """A constraint is binding, so it is always injected (FORMAT `kind`); it is not made warm by itself (RULES 2)."""
+    if changes.get("kind", memory.kind) is Kind.CONSTRAINT and changes.get("tier", memory.tier) is Tier.COLD:
+        message = f"a constraint is never cold; give it a score of {BANDS[Tier.WARM][0]} or more, or another kind"
+        raise Refused("RULES 2", message, field="tier")
+
+
+def _free_path(view: View, old: Record, section: str, name: str | None) -> str:
+    """Where a memory goes that is moved; Refused where its name or its file is another's."""
+    if name != old.name:
+        _refuse_occupied(view, name)
+    path = memory_path(section, name or old.name)
+    if path != old.path and any(problem.path == path for problem in view.problems):
+        raise Refused(OCCUPIED, f"a file stands at {path} that is no memory; choose another place", field="section")
+    return path
 
 
 def _supersede(view: View, operation: Supersede, context: Context) -> Step:
@@ -211,7 +279,7 @@ def _supersede(view: View, operation: Supersede, context: Context) -> Step:
     old_or_none = view.find(operation.id)
     claim = _inherit(operation.claim, old_or_none)
     fresh = _new_record(view, claim, context)
-    twin = view.equal_to(fresh.fingerprint)
+    twin = _twin(view, fresh)
     successor = twin or fresh
     if not twin:
         _refuse_occupied(view, claim.name)
@@ -233,6 +301,7 @@ def _inherit(claim: Claim, old: Record | None) -> Claim:
         return claim
     defaults: dict[str, Any] = {
         "section": claim.section or old.memory.section,
+        "project": claim.project or old.memory.project,
         "kind": claim.kind or old.memory.kind,
         "applies_to": claim.applies_to or old.memory.applies_to,
         "tags": claim.tags or old.memory.tags,
@@ -284,10 +353,26 @@ def _delete(view: View, operation: Delete, context: Context) -> Step:
 def _restore(view: View, operation: Restore, context: Context) -> Step:
     old = _target(view, operation.id)
     record = record_of(lifecycle.restore(old), old.path)
-    twin = view.equal_to(record.fingerprint)
+    twin = _twin(view, record)
     if twin and twin.id != record.id:
         raise Refused("RULES 4", f"{twin.name} already says this; archive it first", field="id")
-    return Step("restore", view.put(record), subject=record, before=old, reason=operation.reason, written=(record,))
+    return Step(
+        "restore",
+        view.put(record),
+        subject=record,
+        before=old,
+        reason=operation.reason,
+        written=(record,),
+        note=_both_hold(view, old),
+    )
+
+
+def _both_hold(view: View, old: Record) -> str | None:
+    """What a person should know who brings back a memory whose successor stays."""
+    successor = view.records.get(old.memory.superseded_by or "")
+    if successor is None or not successor.is_active:
+        return None
+    return f"{successor.name}, which had taken the place of {old.name}, holds as well; archive it if it does not"
 
 
 def _noop(view: View, operation: Noop, context: Context) -> Step:
@@ -333,5 +418,7 @@ _HANDLERS: Final[Mapping[type[Operation], Callable[[View, Any, Context], Step]]]
     Archive: _archive,
     Delete: _delete,
     Restore: _restore,
+    Move: _move,
+    Set: _set,
     Noop: _noop,
 }

@@ -28,6 +28,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff
 _BODY_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff\ufeff]")
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _HEX = re.compile(r"[0-9a-f]{7,64}")
+_CONFLICT: Final = re.compile(r"^<{7} .*^={7}$.*^>{7} ", re.MULTILINE | re.DOTALL)
 TOMBSTONE: Final = re.compile(r"> (?:Superseded by \[|Archived on )")
 
 
@@ -278,6 +279,8 @@ def _check_body(body: str) -> None:
         raise InvalidMemory("body", "begins or ends with an empty line")
     if found := _BODY_CONTROL.search(body):
         raise InvalidMemory("body", f"has the control character U+{ord(found[0]):04X} at {found.start() + 1}")
+    if _CONFLICT.search(body):
+        raise InvalidMemory("body", "has the conflict markers of git, so it says two things")
 
 
 def _check_labels(field: str, labels: tuple[str, ...]) -> None:

@@ -183,6 +183,13 @@ def _number(key: str, value: Node) -> int:
     return int(text)
 
 
+def _flag(key: str, value: Node) -> bool:
+    text = _text(key, value)
+    if text not in {"true", "false"}:
+        raise InvalidMemory(key, f"{text!r} is neither true nor false")
+    return text == "true"
+
+
 def _time(key: str, value: Node) -> datetime:
     try:
         return parse_time(_text(key, value))
@@ -270,9 +277,12 @@ KEYS: Final[Readers] = {
 _MARKER_KEYS: Final[Readers] = {
     **{key: read for key, read in KEYS.items() if key in Marker.__struct_fields__},
     "text": _text,
+    "purged": _flag,
     "reason": _text,
 }
-_OPTIONAL: Final = {"project", "score_reason", "set_aside", "restores", "applies_to", "tags", "check"}
+_OPTIONAL: Final = {
+    "project", "score_reason", "set_aside", "restores", "applies_to", "tags", "check", "text", "purged",
+}  # fmt: skip
 
 
 def _build(fields: dict[str, Node], segments: tuple[Segment, ...], rest: str) -> Memory:
@@ -315,6 +325,8 @@ def _render_node(key: str, value: object) -> str:
         return f"{key}: null\n"
     if isinstance(value, datetime):
         return f"{key}: {format_time(value)}\n"
+    if isinstance(value, bool):
+        return f"{key}: {'true' if value else 'false'}\n"
     if isinstance(value, int):
         return f"{key}: {value}\n"
     if isinstance(value, tuple | list):

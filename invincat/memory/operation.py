@@ -14,24 +14,9 @@ from typing import Any, Final
 
 import msgspec
 
-from invincat.memory.content import one_line, tidy
-from invincat.memory.entry import (
-    MAX_BODY,
-    MAX_PROPOSED,
-    MAX_REASON,
-    MAX_SECTION,
-    MAX_TITLE,
-    Confidence,
-    InvalidMemory,
-    Kind,
-    Tier,
-    Verdict,
-    check_line,
-    is_person,
-    parse_time,
-)
-from invincat.memory.evidence import MAX_EVIDENCE, Evidence, parse_location
-from invincat.memory.naming import is_name, section_slug
+from invincat.memory.entry import MAX_PROPOSED, Confidence, InvalidMemory, Kind, Tier, Verdict, is_person
+from invincat.memory.evidence import Evidence
+from invincat.memory.field import FIELDS, shown_type
 from invincat.memory.refusal import Reason, Refused
 from invincat.memory.scope import Scope
 
@@ -44,6 +29,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     section: str | None = None
     title: str | None = None
     name: str | None = None
+    project: str | None = None
     kind: Kind | None = None
     confidence: Confidence | None = None
     score: int | None = None
@@ -76,6 +62,24 @@ class Update(msgspec.Struct, frozen=True, kw_only=True, tag="update", tag_field=
     tags: tuple[str, ...] | None = None
     evidence: tuple[Evidence, ...] | None = None
     reason: str | None = None
+
+
+class Set(Update, frozen=True, kw_only=True, tag="set", tag_field="op"):
+    """A person's update: also what no model may touch. An empty `check` takes the command away."""
+
+    name: str | None = None
+    section: str | None = None
+    kind: Kind | None = None
+    check: str | None = None
+
+
+class Move(msgspec.Struct, frozen=True, kw_only=True, tag="move", tag_field="op"):
+    """A person's: another name, another section, or both."""
+
+    id: str
+    reason: str
+    name: str | None = None
+    section: str | None = None
 
 
 class Rescore(msgspec.Struct, frozen=True, kw_only=True, tag="rescore", tag_field="op"):
@@ -129,7 +133,7 @@ class Noop(msgspec.Struct, frozen=True, kw_only=True, tag="noop", tag_field="op"
     """Nothing is to change."""
 
 
-Operation = Create | Update | Rescore | Retier | Supersede | Archive | Delete | Restore | Noop
+Operation = Create | Update | Rescore | Retier | Supersede | Archive | Delete | Restore | Move | Set | Noop
 
 
 def operation_name(operation: Operation) -> str:
@@ -140,6 +144,11 @@ def operation_name(operation: Operation) -> str:
 def target_of(operation: Operation) -> str | None:
     """The reference to the memory that it changes; None where it changes none."""
     return None if isinstance(operation, Create | Noop) else operation.id
+
+
+def name_given(operation: Operation) -> str | None:
+    """The name that it gives to a memory that was there before."""
+    return operation.name if isinstance(operation, Move | Set) else None
 
 
 def evidence_of(operation: Operation) -> tuple[Evidence, ...]:
@@ -153,149 +162,6 @@ def scope_named(items: Sequence[Any]) -> Scope | None:
     """The scope that a batch names, where its operations name just one that exists."""
     named = {item.get("scope") for item in items if isinstance(item, dict) and "scope" in item}
     return next((scope for scope in Scope if named == {scope}), None)
-
-
-# --- fields: how each value is read, and how a model is told of it ---
-
-
-def _string(most: int) -> Callable[[Any], str]:
-    def read(value: Any) -> str:
-        text = _text(value)
-        check_line("", text, most)
-        return text
-
-    return read
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"must be text, not {_shown_type(value)}")
-    return value
-
-
-def _content(value: Any) -> str:
-    text = tidy(_text(value)).strip()
-    if not text:
-        raise ValueError("is empty")
-    if len(text) > MAX_BODY:
-        raise ValueError(f"has {len(text)} characters, at most {MAX_BODY} are allowed")
-    return text
-
-
-def _reason(value: Any) -> str:
-    text = one_line(_text(value))
-    check_line("", text, MAX_REASON)
-    return text
-
-
-def _section(value: Any) -> str:
-    text = _string(MAX_SECTION)(value)
-    if not section_slug(text):
-        raise ValueError("has no letter or digit to make a folder's name of")
-    return text
-
-
-def _name(value: Any) -> str:
-    text = _text(value)
-    if not is_name(text):
-        raise ValueError(f"{text!r} is not a name: a-z, 0-9 and single hyphens, 1 to 80 characters, none reserved")
-    return text
-
-
-def _score(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100 or value % 1:
-        raise ValueError(f"must be a whole number from 0 to 100, not {str(value)[:20]}")
-    return int(value)
-
-
-def _choice(choices: type[Scope] | type[Kind] | type[Confidence] | type[Tier] | type[Verdict]) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
-        if not isinstance(value, str) or value not in tuple(choices):
-            raise ValueError(f"must be one of {', '.join(choices)}, not {value!r}")
-        return choices(value)
-
-    return read
-
-
-def _time(value: Any) -> datetime:
-    return parse_time(_text(value))
-
-
-def _labels(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"must be a list of texts, not {_shown_type(value)}")
-    return tuple(_string(120)(item) for item in value)
-
-
-def _evidence(value: Any) -> tuple[Evidence, ...]:
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"must be a list of items with 'at' and 'quote', not {_shown_type(value)}")
-    if len(value) > MAX_EVIDENCE:
-        raise ValueError(f"at most {MAX_EVIDENCE} items, not {len(value)}")
-    return tuple(_evidence_item(item) for item in value)
-
-
-def _evidence_item(value: Any) -> Evidence:
-    if not isinstance(value, dict):
-        raise ValueError(f"each item must have 'at', not be {_shown_type(value)}")
-    if extra := sorted(value.keys() - {"at", "blob", "quote"}):
-        raise ValueError(f"an item has the unknown key {extra[0]!r}")
-    item = msgspec.convert(value, Evidence)
-    parse_location(item.at)
-    return item
-
-
-def _shown_type(value: Any) -> str:
-    return {bool: "true or false", type(None): "null", dict: "an object", list: "a list"}.get(type(value), "a number")
-
-
-@dataclass(frozen=True)
-class Field:
-    """How one field of an operation is read, and the JSON schema that models get for it."""
-
-    read: Callable[[Any], Any]
-    schema: Mapping[str, Any]
-
-
-def _enum(choices: type[Scope] | type[Kind] | type[Confidence] | type[Tier] | type[Verdict]) -> Field:
-    return Field(_choice(choices), {"type": "string", "enum": [str(choice) for choice in choices]})
-
-
-_LINE: Final = {"type": "string", "minLength": 1}
-_LIST: Final = {"type": "array", "items": _LINE}
-
-FIELDS: Final[Mapping[str, Field]] = {
-    "id": Field(_string(120), {**_LINE, "description": "id or name of the memory"}),
-    "by": Field(_string(120), {**_LINE, "description": "id or name of the memory that takes its place"}),
-    "scope": _enum(Scope),
-    "section": Field(_section, {**_LINE, "maxLength": MAX_SECTION}),
-    "content": Field(_content, {**_LINE, "maxLength": MAX_BODY, "description": "the claim first, then why"}),
-    "title": Field(_string(MAX_TITLE), {**_LINE, "maxLength": MAX_TITLE}),
-    "name": Field(_name, {**_LINE, "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"}),
-    "kind": _enum(Kind),
-    "confidence": _enum(Confidence),
-    "score": Field(_score, {"type": "integer", "minimum": 0, "maximum": 100}),
-    "tier": _enum(Tier),
-    "score_reason": Field(_reason, {**_LINE, "maxLength": MAX_REASON}),
-    "verdict": _enum(Verdict),
-    "applies_to": Field(_labels, {**_LIST, "description": "globs of the paths it is about"}),
-    "tags": Field(_labels, _LIST),
-    "valid_from": Field(_time, {**_LINE, "description": "like 2026-11-29T10:00:00Z, not in the future"}),
-    "reason": Field(_reason, {**_LINE, "maxLength": MAX_REASON}),
-    "evidence": Field(
-        _evidence,
-        {
-            "type": "array",
-            "maxItems": MAX_EVIDENCE,
-            "items": {
-                "type": "object",
-                "properties": {"at": _LINE, "blob": _LINE, "quote": _LINE},
-                "required": ["at"],
-                "additionalProperties": False,
-            },
-        },
-    ),
-}
 
 
 # --- the matrix ---
@@ -315,6 +181,7 @@ class Rule:
 _DETAILS: Final = (
     "title",
     "name",
+    "project",
     "kind",
     "confidence",
     "score",
@@ -327,6 +194,8 @@ _DETAILS: Final = (
 )
 _REWORDS: Final = ("title", "content", "applies_to", "tags", "evidence")
 _RATES: Final = ("confidence", "score", "tier", "score_reason", "verdict")
+_PLACE: Final = ("name", "section")
+_SETS: Final = (*_REWORDS, *_RATES, *_PLACE, "kind", "check")
 
 
 def _create(**fields: Any) -> Create:
@@ -356,6 +225,8 @@ MATRIX: Final[Mapping[str, Rule]] = {
     "archive": Rule(Archive, needs=("id", "reason")),
     "delete": Rule(Delete, needs=("id", "reason"), may=("evidence",)),
     "restore": Rule(Restore, needs=("id", "reason"), person=True),
+    "move": Rule(Move, needs=("id", "reason"), may=_PLACE, one_of=_PLACE, person=True),
+    "set": Rule(Set, needs=("id", "reason"), may=_SETS, one_of=_SETS, person=True),
     "noop": Rule(Noop),
 }
 
@@ -375,7 +246,7 @@ def decode(items: Sequence[Any], actor: str) -> tuple[dict[int, Operation], list
 
 def _decode_one(item: Any, actor: str) -> Operation | list[Refused]:
     if not isinstance(item, dict):
-        return [Refused("RULES 2", f"an operation is an object, not {_shown_type(item)}")]
+        return [Refused("RULES 2", f"an operation is an object, not {shown_type(item)}")]
     op = item.get("op")
     rule = MATRIX.get(op) if isinstance(op, str) else None
     if rule is None:
@@ -418,12 +289,12 @@ def _listed(rule: Rule) -> str:
     return ", ".join((*rule.needs, *rule.may)) or "no field"
 
 
-def schema(max_content: int = MAX_PROPOSED) -> dict[str, Any]:
-    """The JSON schema of `{"operations": [...]}` as models get it."""
-    content = {"content": {**FIELDS["content"].schema, "maxLength": max_content}}
+def schema(*, person: bool = False) -> dict[str, Any]:
+    """The JSON schema of `{"operations": [...]}` as models get it, or with what is for a `person`, too."""
+    content = {} if person else {"content": {**FIELDS["content"].schema, "maxLength": MAX_PROPOSED}}
     variants = []
     for op, rule in MATRIX.items():
-        if rule.person:
+        if rule.person and not person:
             continue
         names = (*rule.needs, *rule.may)
         properties = {name: content.get(name, FIELDS[name].schema) for name in names}

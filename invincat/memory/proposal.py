@@ -1,6 +1,7 @@
 """Operations that somebody asks for, not decided yet."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from invincat.memory.entry import Source
@@ -13,7 +14,8 @@ class Proposal:
 
     `items` are operations as JSON objects, still unchecked. `hold` is the reason why a person must decide
     whatever the gate finds, None when the gate decides. `decided` says that a person said yes to it: nothing is held
-    any more, and evidence that was there then need not be found again.
+    any more, and evidence that was there then need not be found again. `seen` tells which blob held each memory, by
+    id, when the proposal was worded: one that has changed since is not overwritten (RULES 3.4).
     """
 
     items: tuple[Any, ...]
@@ -21,3 +23,4 @@ class Proposal:
     source: Source
     hold: str | None = None
     decided: bool = False
+    seen: Mapping[str, str] = field(default_factory=dict)

@@ -14,9 +14,9 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     field: str | None = None
 
     def __str__(self) -> str:
-        place = "" if self.operation is None else f"operation {self.operation}"
-        place += f" {self.field}" if self.field else ""
-        return f"{self.rule}: {f'{place.strip()}: ' if place.strip() else ''}{self.message}"
+        number = None if self.operation is None else f"operation {self.operation}"
+        place = " ".join(part for part in (number, self.field) if part)
+        return f"{place}: {self.message} ({self.rule})" if place else f"{self.message} ({self.rule})"
 
 
 class Refused(UserError):

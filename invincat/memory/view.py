@@ -35,6 +35,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             return False
         return bool(self.blob) or self.memory == other.memory
 
+    def __ne__(self, other: object) -> bool:
+        # The base class has one of its own, which would go by identity.
+        return not self == other
+
     def __hash__(self) -> int:
         return hash((self.path, self.blob, self.id))
 
@@ -75,7 +79,8 @@ class View:
     """All memories at `commit`. Made by `build` from a tree, by `put` and `drop` from another view.
 
     `wanted` maps each wanted name to the ids that want it (RULES 6.4); `content` the fingerprint of active
-    memories to their ids. `blocked` are the names of files that were skipped: nobody may take them.
+    memories to their ids. `blocked` are the names of files that were skipped: nobody may take them. `newer` is the
+    version of the store's format where it is one that this program reads only as far as it understands it.
     """
 
     commit: str | None = None
@@ -86,6 +91,7 @@ class View:
     markers: Mapping[str, Marker] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     blocked: frozenset[str] = frozenset()
+    newer: int | None = None
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records.values())
@@ -108,9 +114,22 @@ class View:
         """Those that hold now (RULES 1.1)."""
         return [record for record in self if record.is_active]
 
-    def equal_to(self, content: str) -> Record | None:
-        """The active memory with this fingerprint, of several the oldest."""
-        return self.records[ids[0]] if (ids := self.content.get(content)) else None
+    def within(self, project: str | None) -> "View":
+        """The view without memories that are limited to another project (FORMAT `scope`); None is outside of any."""
+        kept = [record for record in self if record.memory.project in {None, project}]
+        return self if len(kept) == len(self) else build(self.commit, kept, self.markers.values(), self.problems)
+
+    def without(self, ids: frozenset[str]) -> "View":
+        """The view without some memories."""
+        if not ids:
+            return self
+        kept = [record for record in self if record.id not in ids]
+        return build(self.commit, kept, self.markers.values(), self.problems)
+
+    def equal_to(self, content: str, project: str | None = None) -> Record | None:
+        """The active memory with this fingerprint that holds in a project (None: everywhere), of several the oldest."""
+        found = (self.records[id] for id in self.content.get(content, ()))
+        return next((record for record in found if record.memory.project in {None, project}), None)
 
     def put(self, *records: Record) -> "View":
         """A view in which these records stand, each in place of the one with its id."""

@@ -28,7 +28,7 @@ from invincat.memory.view import Record
 from invincat.recall.query import Facets, Query, facets_of
 from invincat.recall.ranking import TIER_PRIOR, impacts, significance
 
-SCHEMA: Final = f"1 whoosh {whoosh.versionstring()}"
+SCHEMA: Final = f"2 whoosh {whoosh.versionstring()}"
 Progress = Callable[[int, int], None]
 
 # Whoosh unpickles what it reads, and what is corrupt may raise anything, a bare Exception among it.

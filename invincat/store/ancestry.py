@@ -1,6 +1,6 @@
 """The order in which history is told: newest first, and no commit before its children."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from heapq import heappop, heappush
 from typing import Final
@@ -25,6 +25,19 @@ def newest_first(tip: str, read: Callable[[str], Commit]) -> Iterator[Commit]:
     while start is not None:
         stretch, start = _stretch(start, read)
         yield from _sorted(stretch)
+
+
+def reachable(tips: Iterable[str], read: Callable[[str], Commit]) -> Iterator[str]:
+    """The ids of all commits that these lead to, themselves too, each once and in no order."""
+    left = list(dict.fromkeys(tips))
+    seen = set(left)
+    while left:
+        id = left.pop()
+        yield id
+        for parent in read(id).parents:
+            if parent not in seen:
+                seen.add(parent)
+                left.append(parent)
 
 
 def _stretch(start: Commit, read: Callable[[str], Commit]) -> tuple[dict[str, Commit], Commit | None]:

@@ -1,6 +1,6 @@
 """What a store of memories must be able to do. One contract suite runs on every implementation."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,8 +13,13 @@ PROPOSALS: Final = "refs/invincat/proposals/"
 # Where a rejected proposal is kept, so that it is not lost and not proposed again.
 REJECTED: Final = "refs/invincat/rejected/"
 
+# Tips that were left behind, by the time at which that was seen.
+BACKUPS: Final = "refs/invincat/backup/"
+
 FILE_MODE: Final = 0o100644
 FOLDER_MODE: Final = 0o040000
+LINK_MODE: Final = 0o120000
+GITLINK_MODE: Final = 0o160000
 
 ROOT_FILES: Final = {"invincat.yaml": b"format: 1\n"}
 ROOT_MESSAGE: Final = "memory: root\n"
@@ -95,11 +100,23 @@ class Store(Protocol):
     def history(self, tip: str) -> Iterator[Commit]:
         """All ancestors of a commit, itself first, newest first, parents after children."""
 
+    def touching(self, tip: str, paths: Collection[str]) -> Iterator[str]:
+        """The ancestors of a commit, itself too, that changed one of these files or folders, in the order of `history`.
+
+        A merge may be left out where it equals one of its parents there.
+        """
+
     def list_tree(self, tree: str) -> tuple[TreeEntry, ...]:
         """The entries of one tree object, in git's order; ObjectMissing."""
 
     def read_blob(self, id: str) -> bytes:
         """The bytes of a blob; ObjectMissing."""
+
+    def complete(self, tree: str) -> None:
+        """Have every blob below a tree at hand, before many of them are read.
+
+        A partial clone fetches in one go what it left out; elsewhere there is nothing to do.
+        """
 
     def author(self) -> Signature:
         """Who commits, as git itself would say; IdentityMissing with the command that sets it."""
@@ -121,6 +138,12 @@ class Store(Protocol):
         """Move a ref from `old` to `new` (None: absent) and journal it; False when it is not at `old`.
 
         Under `exclusive`.
+        """
+
+    def read_log(self, log: LogName, after: int = 0) -> tuple[list[dict[str, Any]], int]:
+        """The records of a log behind a position, and the position behind them; what is no record is left out.
+
+        A position smaller than `after` says that the log is shorter than it was: nothing was read.
         """
 
     def append(self, log: LogName, record: Mapping[str, Any]) -> None:

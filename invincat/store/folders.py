@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from invincat.errors import InternalError, StoreError
-from invincat.store.base import FILE_MODE, FOLDER_MODE
+from invincat.store.base import FILE_MODE, FOLDER_MODE, LINK_MODE
 
 # An entry of a tree: mode and object id.
 Entry = tuple[int, str]
@@ -70,7 +70,7 @@ class Folders:
         if mode == FOLDER_MODE:
             inner = _Folder(self._read(id))
         elif mode or not make:
-            raise StoreError("a file is in the way" if mode else "there is no file to remove", where=path)
+            raise _not_a_folder(name, mode, path)
         else:
             inner = _Folder({})
         folder.opened[name] = inner
@@ -88,6 +88,18 @@ class Folders:
                 del folder.opened[name]
         folder.changed = False
         return self._write(folder.entries)
+
+
+def _not_a_folder(name: bytes, mode: int, path: str) -> StoreError:
+    """Why nothing below `name` can be written or removed: what a foreign git put there stays where it is."""
+    if not mode:
+        return StoreError("there is no file to remove", where=path)
+    kind = "a symbolic link" if mode == LINK_MODE else "a file"
+    folder = name.decode("utf-8", "replace")
+    next_step = "use another section, or rename it on the branch; `invincat check` lists it"
+    return StoreError(
+        f"{kind} called {folder} stands in the store where a folder should be", where=path, next_step=next_step
+    )
 
 
 def split(path: str) -> list[bytes]:

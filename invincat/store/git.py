@@ -1,29 +1,27 @@
 """The store in a git repository, on dulwich objects and refs (ARCHITECTURE, decision 5)."""
 
 import os
-import time
 import weakref
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self
 
-from dulwich.errors import ChecksumMismatch, ObjectFormatException, PackedRefsException
-from dulwich.file import FileLocked
-from dulwich.objects import Blob, ObjectID, ShaFile, Tree, parse_tree, valid_hexsha
+from dulwich.errors import ObjectFormatException
 from dulwich.objects import Commit as GitCommit
-from dulwich.refs import Ref, SymrefLoop, check_ref_format
+from dulwich.objects import ObjectID
+from dulwich.refs import Ref, check_ref_format
 from dulwich.repo import InvalidWorktreeConfiguration, Repo, UnsupportedExtension, UnsupportedVersion
 from filelock import Timeout
 
 from invincat.errors import ConfigurationError, InternalError, StoreError
+from invincat.store import leftovers, signing
 from invincat.store.ancestry import moment, newest_first
 from invincat.store.base import (
+    BACKUPS,
     FILE_MODE,
-    FOLDER_MODE,
     MEMORY_REF,
     ROOT_AUTHOR,
     ROOT_FILES,
@@ -33,27 +31,20 @@ from invincat.store.base import (
     Draft,
     IdentityMissing,
     LogName,
-    ObjectMissing,
     Signature,
     StoreBusy,
     TreeEntry,
 )
-from invincat.store.folders import Entries, Folders
+from invincat.store.folders import Folders
 from invincat.store.locate import Repository, first_line, run_in
-from invincat.store.state import Move, StateDir, remove_own_lock
+from invincat.store.odb import ObjectDatabase
+from invincat.store.refs import OURS, refs_of
+from invincat.store.state import Move, StateDir
 
-# Seconds between two tries for a lock.
+_UNUSABLE: Final = (UnsupportedExtension, UnsupportedVersion, InvalidWorktreeConfiguration, ObjectFormatException)
+
+# Seconds between two tries for the lock.
 _POLL: Final = 0.005
-# Listings of trees kept in memory: of all sections of a usual store.
-_TREES_KEPT: Final = 128
-
-# How often an object is written that a gc or a stale lock gets in the way of.
-_TRIES: Final = 5
-
-_UNREADABLE: Final = (KeyError, ValueError, zlib.error, ObjectFormatException, ChecksumMismatch)
-_KINDS: Final = {kind.type_name: kind.type_num for kind in (Blob, Tree, GitCommit)}
-
-_Kind = TypeVar("_Kind", bound=ShaFile)
 
 
 class GitStore:
@@ -68,20 +59,18 @@ class GitStore:
         `ref_patience` is how many seconds `swap` waits for a git that holds the ref's own lock.
         """
         self.repository = repository
-        self._ref_patience = ref_patience
         try:
             self._repo = Repo(str(repository.common_dir), bare=True)
-        except (UnsupportedExtension, UnsupportedVersion, InvalidWorktreeConfiguration) as fault:
+        except _UNUSABLE as fault:
             raise ConfigurationError(f"cannot work on this kind of repository: {fault}", where=self.location) from None
         weakref.finalize(self, self._repo.close)
-        self._objects = self._repo.object_store
-        self._format = self._repo.object_format
+        self._objects = ObjectDatabase(self._repo, repository)
+        self._refs = refs_of(self._repo, repository, ref_patience)
         self._state = StateDir(repository.state_dir)
         self._lock = self._state.lock()
-        self._objects.loose_compression_level = 1  # as git does; dulwich's own default takes twice the time
         self._author: Signature | None = None
-        self._trees: dict[str, tuple[TreeEntry, ...]] = {}
-        self._written: list[ShaFile] = []
+        self._is_signing: bool | None = None
+        self._shallow: tuple[tuple[int, int] | None, frozenset[str]] = (None, frozenset())
 
     def __enter__(self) -> Self:
         return self
@@ -109,128 +98,67 @@ class GitStore:
 
     def tip(self, ref: str = MEMORY_REF) -> str | None:
         """`Store.tip`; StoreError when the ref is there but names no object."""
-        found = self._follow(ref)
-        if found is None:
-            self._refuse_empty(ref)
-            return None
-        if not valid_hexsha(found):
-            raise StoreError("the ref is broken", where=ref, next_step="see `git fsck` and `git reflog`")
-        return found.decode()
+        return self._refs.read(ref)
 
     def refs(self, prefix: str) -> dict[str, str]:
         """`Store.refs`; broken ones are left out."""
-        base = f"{prefix.rstrip('/')}/".encode()
-        found = {}
-        for key in self._repo.refs.subkeys(Ref(base)):
-            try:
-                id = self._follow(os.fsdecode(base + key))
-            except StoreError:
-                continue
-            if id is not None and valid_hexsha(id):
-                found[os.fsdecode(base + key)] = id.decode()
-        return dict(sorted(found.items()))
-
-    def _follow(self, ref: str) -> bytes | None:
-        """What a ref names. A symbolic one of ours is refused: our commits would go to somebody's branch."""
-        try:
-            names, found = self._repo.refs.follow(Ref(os.fsencode(ref)))
-        except (SymrefLoop, PackedRefsException) as fault:
-            raise StoreError(f"the refs cannot be read: {fault}", where=ref, next_step="see `git fsck`") from None
-        if len(names) > 1 and ref.startswith("refs/invincat/"):
-            next_step = f"see `git symbolic-ref {ref}`"
-            raise StoreError(f"the ref points to {os.fsdecode(names[-1])}", where=ref, next_step=next_step)
-        return found
-
-    def _refuse_empty(self, ref: str) -> None:
-        # After a power loss a ref may be an empty file; taking that for absent would start the store anew.
-        if self._ref_file(ref).is_file():
-            raise StoreError("the ref is empty", where=ref, next_step="see `git fsck` and `git reflog`")
-
-    def _ref_file(self, ref: str) -> Path:
-        names, _ = self._repo.refs.follow(Ref(ref.encode()))
-        return self.repository.common_dir / os.fsdecode(names[-1])
+        return self._refs.below(f"{prefix.rstrip('/')}/")
 
     # reading
 
     def commit(self, id: str) -> Commit:
-        """`Store.commit`. What of the text is not UTF-8 is shown as U+FFFD."""
-        found = self._read(id, GitCommit)
-        if not found.author or not found.tree:
-            raise ObjectMissing("is a commit without author or tree", where=id)
+        """`Store.commit`. What of the text is not UTF-8 is U+FFFD; where a shallow clone ends there are no parents."""
+        found = self._objects.read_commit(id)
         name, _, email = found.author.decode("utf-8", "replace").partition(" <")
         return Commit(
             id=id,
-            parents=tuple(parent.decode() for parent in found.parents),
+            parents=() if id in self._ends() else tuple(parent.decode() for parent in found.parents),
             tree=found.tree.decode(),
             author=Signature(name, email.rstrip(">")),
             time=moment(found.author_time),
             message=found.message.decode("utf-8", "replace"),
         )
 
+    def _ends(self) -> frozenset[str]:
+        """The commits at which a shallow clone ends, read again when git has changed them."""
+        try:
+            state = (self.repository.common_dir / "shallow").stat()
+        except FileNotFoundError:
+            return frozenset()
+        mark = (state.st_mtime_ns, state.st_size)
+        if self._shallow[0] != mark:
+            self._shallow = (mark, frozenset(id.decode() for id in self._repo.get_shallow()))
+        return self._shallow[1]
+
     def history(self, tip: str) -> Iterator[Commit]:
         """`Store.history`; lazy."""
         return newest_first(tip, self.commit)
 
+    def touching(self, tip: str, paths: Collection[str]) -> Iterator[str]:
+        """`Store.touching`, asked of git, which need not read what it can skip; StoreError in its words."""
+        # Names come from trees: on the standard input none is an option, and one with a line end is none of ours.
+        lines = [tip, "--", *(path for path in paths if "\n" not in path)]
+        how = ["rev-list", "--full-history", "--author-date-order", "--stdin"]
+        asked = run_in(
+            self.repository,
+            ["--literal-pathspecs", "--no-replace-objects", *how],
+            input=b"".join(os.fsencode(line) + b"\n" for line in lines),
+        )
+        if asked.returncode:
+            raise StoreError(first_line(asked.stderr), where=self.location, next_step="see `git fsck`")
+        yield from asked.stdout.decode().split()
+
     def list_tree(self, tree: str) -> tuple[TreeEntry, ...]:
         """`Store.list_tree`."""
-        if (known := self._trees.get(tree)) is None:
-            known = tuple(
-                [
-                    TreeEntry(path.decode("utf-8", "surrogateescape"), mode, sha.decode())
-                    for path, mode, sha in self._tree_lines(tree)
-                ]
-            )
-            self._trees[tree] = known
-            if len(self._trees) > _TREES_KEPT:
-                del self._trees[next(iter(self._trees))]
-        return known
+        return self._objects.list_tree(tree)
 
     def read_blob(self, id: str) -> bytes:
         """`Store.read_blob`."""
-        kind, data = self._raw(id)
-        if kind != Blob.type_num:
-            raise ObjectMissing("is no blob", where=id)
-        return data
+        return self._objects.read_blob(id)
 
-    def _tree_lines(self, tree: str) -> list[tuple[bytes, int, bytes]]:
-        """The entries as they are stored, which is git's order; dulwich's own Tree would sort them again."""
-        kind, data = self._raw(tree)
-        if kind != Tree.type_num:
-            raise ObjectMissing("is no tree", where=tree)
-        try:
-            return list(parse_tree(data, self._format.oid_length))
-        except _UNREADABLE as fault:
-            raise ObjectMissing(f"cannot be read: {fault}", where=tree) from None
-
-    def _read(self, id: str, kind: type[_Kind]) -> _Kind:
-        number, data = self._raw(id)
-        try:
-            found = ShaFile.from_raw_string(number, data, object_format=self._format)
-        except _UNREADABLE as fault:
-            raise ObjectMissing(f"cannot be read: {fault}", where=id) from None
-        if not isinstance(found, kind):
-            raise ObjectMissing(f"is no {kind.type_name.decode()}", where=id)
-        return found
-
-    def _raw(self, id: str) -> tuple[int, bytes]:
-        if len(id) != self._format.hex_length or not valid_hexsha(id.encode()):
-            raise ObjectMissing("is no object id", where=repr(id))
-        name = ObjectID(id.encode())
-        try:
-            return self._objects.get_raw(name)
-        except KeyError:
-            return self._ask_git(id)
-        except (OSError, ValueError, zlib.error, ObjectFormatException) as fault:
-            raise ObjectMissing(f"cannot be read: {fault}", where=id) from None
-
-    def _ask_git(self, id: str) -> tuple[int, bytes]:
-        """Git fetches what a partial clone left out, and finds what a gc packed while we were looking."""
-        asked = run_in(self.repository, ["cat-file", "--batch"], input=f"{id}\n".encode())
-        header, _, data = asked.stdout.partition(b"\n")
-        words = header.split()
-        if asked.returncode or len(words) != 3:
-            raise ObjectMissing("the object is missing", where=id, next_step="see `git fsck`")
-        return _KINDS.get(words[1], 0), data[: int(words[2])]
+    def complete(self, tree: str) -> None:
+        """`Store.complete`; StoreError in git's words when the remote cannot be asked."""
+        self._objects.complete(tree)
 
     # writing
 
@@ -252,6 +180,7 @@ class GitStore:
         """`Store.exclusive`; may be nested in one thread."""
         with _disk():
             self._state.make()
+            self._state.require_plain("lock", "pending", "pending.tmp", "journal")
         try:
             self._lock.acquire(timeout=timeout, poll_interval=_POLL)
         except Timeout:
@@ -264,6 +193,7 @@ class GitStore:
             if self._lock.lock_counter == 1:
                 with _disk():
                     self._heal()
+                    self._keep_left_behind()
             yield
         finally:
             self._lock.release()
@@ -272,21 +202,21 @@ class GitStore:
         """`Store.write_root`."""
         self._require_lock()
         with _disk():
-            entries = {name.encode(): (FILE_MODE, self._add(_blob(data))) for name, data in ROOT_FILES.items()}
-            return self._add_commit(self._add_tree(entries), [], ROOT_MESSAGE, ROOT_AUTHOR, ROOT_TIME)
+            entries = {name.encode(): (FILE_MODE, self._objects.add_blob(data)) for name, data in ROOT_FILES.items()}
+            return self._add_commit(self._objects.add_tree(entries), [], ROOT_MESSAGE, ROOT_AUTHOR, ROOT_TIME)
 
     def write(self, parent: str, drafts: Sequence[Draft], author: Signature, now: datetime) -> list[str]:
         """`Store.write`; StoreError when a draft does not fit the tree."""
         self._require_lock()
-        self._written.clear()
-        folders = Folders(self.commit(parent).tree, self._entries, self._add_tree)
+        self._objects.begin()
+        folders = Folders(self.commit(parent).tree, self._objects.entries, self._objects.add_tree)
         ids = []
         with _disk():
             for draft in drafts:
                 for path in sorted(draft.removes):
                     folders.remove(path)
                 for path, data in draft.puts.items():
-                    folders.put(path, self._add(_blob(data)))
+                    folders.put(path, self._objects.add_blob(data))
                 parent = self._add_commit(folders.store(), [parent], draft.message, author, now)
                 ids.append(parent)
         return ids
@@ -308,64 +238,63 @@ class GitStore:
             self._state.announce(move)
             # What is raised from here on leaves the announcement for `_heal`; a refusal does not.
             try:
-                moved = self._move(move)
-            except StoreBusy:
+                moved = self._refs.move(move)
+            except StoreError:
                 self._state.settle()
                 raise
             if moved:
-                self._keep_written()
+                self._objects.keep_written()
                 self._state.journal(move)
             self._state.settle()
         return moved
+
+    def discard(self, ref: str) -> str | None:
+        """Take away a ref of ours that names nothing, and say what stood in it. Under `exclusive`."""
+        self._require_lock()
+        if not _is_ours(ref):
+            raise InternalError("is no ref of ours", where=ref)
+        with _disk():
+            return self._refs.discard(ref)
+
+    def stale_locks(self) -> list[Path]:
+        """Locks of killed processes that nobody will remove; see `leftovers`."""
+        with _disk():
+            return leftovers.stale_locks(self.repository.common_dir)
+
+    def sweep_locks(self) -> list[Path]:
+        """Remove them and say which. Under `exclusive`."""
+        self._require_lock()
+        with _disk():
+            return leftovers.sweep_locks(self.repository.common_dir)
+
+    def read_log(self, log: LogName, after: int = 0) -> tuple[list[dict[str, Any]], int]:
+        """`Store.read_log`; a position is a number of bytes."""
+        with _disk():
+            return self._state.read(log, after)
 
     def append(self, log: LogName, record: Mapping[str, Any]) -> None:
         """`Store.append`; the record holds what JSON can say."""
         with _disk():
             self._state.append(log, record)
 
-    def _keep_written(self) -> None:
-        """Write again what a `git gc --prune=now` beside us took while nothing named it yet."""
-        written, self._written = self._written, []
-        for item in written:
-            id = ObjectID(item.get_id(self._format))
-            if not self._objects.contains_loose(id) and id not in self._objects:
-                self._add(item)
-        self._written.clear()
-
     def _require_lock(self) -> None:
         if not self._lock.is_locked:
             raise InternalError("a write outside of `exclusive`")
 
-    def _entries(self, tree: str) -> Entries:
-        return {path: (mode, sha.decode()) for path, mode, sha in self._tree_lines(tree)}
-
-    def _add(self, item: ShaFile) -> str:
-        id = item.get_id(self._format).decode()
-        for _ in range(_TRIES):
-            try:
-                self._objects.add_object(item)
-                self._written.append(item)
-                return id
-            except FileLocked as fault:
-                # Left by a killed writer: only ours lock objects, and we hold the writers' lock.
-                Path(os.fsdecode(fault.lockfilename)).unlink(missing_ok=True)
-            except FileNotFoundError:
-                continue  # a gc removed the empty folder between its making and its use
-        raise StoreError("the object cannot be written", where=id, next_step="try again when no `git gc` is running")
-
-    def _add_tree(self, entries: Entries) -> str:
-        # Written out here: dulwich's Tree would take each entry apart and put it together again.
-        lines = (
-            b"%o %s\0" % (mode, name) + bytes.fromhex(id) for name, (mode, id) in sorted(entries.items(), key=_order)
-        )
-        data = b"".join(lines)
-        return self._add(ShaFile.from_raw_string(Tree.type_num, data, object_format=self._format))
+    def _signs(self) -> bool:
+        """Whether commits are signed here; asked of git once."""
+        if self._is_signing is None:
+            self._is_signing = signing.is_on(self.repository)
+        return self._is_signing
 
     def _add_commit(self, tree: str, parents: list[str], message: str, author: Signature, at: datetime) -> str:
         if any(mark in part for part in author for mark in "<>\n\0") or "\0" in message:
             raise InternalError("a commit cannot say this", where=repr(author))
+        if parents and self._signs():
+            [parent] = parents
+            return self._objects.adopt(signing.signed_commit(self.repository, tree, parent, message, author, at))
         commit = GitCommit()
-        commit.object_format = self._format
+        commit.object_format = self._repo.object_format
         commit.tree = ObjectID(tree.encode())
         commit.parents = [ObjectID(parent.encode()) for parent in parents]
         commit.author = commit.committer = f"{author.name} <{author.email}>".encode()
@@ -373,67 +302,49 @@ class GitStore:
         offset = at.utcoffset()
         commit.author_timezone = commit.commit_timezone = int(offset.total_seconds()) if offset else 0
         commit.message = message.encode()
-        return self._add(commit)
-
-    def _move(self, move: Move) -> bool:
-        """Compare and swap; waits for a git that is packing refs."""
-        deadline = time.monotonic() + self._ref_patience
-        while True:
-            try:
-                return self._try_move(move)
-            except FileNotFoundError:  # the folder was empty, and git removed it
-                if time.monotonic() > deadline:
-                    raise
-            except FileLocked as fault:
-                if time.monotonic() > deadline:
-                    raise StoreBusy(
-                        "another git process holds the ref's lock",
-                        where=os.fsdecode(fault.lockfilename),
-                        next_step="wait until no git is running here and try again",
-                    ) from None
-            time.sleep(_POLL)
-
-    def _try_move(self, move: Move) -> bool:
-        refs, name = self._repo.refs, Ref(move.ref.encode())
-        if move.new is None:
-            return self._delete(move)
-        new = ObjectID(move.new.encode())
-        if move.old is None:  # `set_if_equals` takes None for "whatever it is"
-            return refs.add_if_new(name, new)
-        return refs.set_if_equals(name, ObjectID(move.old.encode()), new)
-
-    def _delete(self, move: Move) -> bool:
-        # By git, because killing us leaves it alive to remove its locks, that of `packed-refs` among them.
-        if self.tip(move.ref) != move.old:
-            return False
-        asked = run_in(self.repository, ["update-ref", "--no-deref", "-d", move.ref, move.old or ""])
-        if asked.returncode and self.tip(move.ref) == move.old:
-            raise StoreBusy(first_line(asked.stderr), where=move.ref, next_step="try again")
-        return not asked.returncode
+        return self._objects.add(commit)
 
     def _heal(self) -> None:
         """Finish what a killed writer announced: its ref lock, its journal line (LIBRARIES 2 "kill -9")."""
         move = self._state.announced()
         if move is not None and _is_ours(move.ref):
-            if move.new is not None:
-                remove_own_lock(self._ref_file(move.ref), move.new)
-            if self.tip(move.ref) == move.new and not self._state.is_journaled(move):
+            self._refs.heal(move)
+            try:
+                is_made = self.tip(move.ref) == move.new
+            except StoreError:  # the ref is broken: a repair takes the announcement for a trace of it
+                return
+            if is_made and self._state.last_move() != move:
                 self._state.journal(move)
         self._state.settle()
 
+    def _keep_left_behind(self) -> None:
+        """Back up our last commit where another tool's move has left it out.
 
-def _order(item: tuple[bytes, tuple[int, str]]) -> bytes:
-    """Git sorts a folder as if its name ended with a slash."""
-    name, (mode, _) = item
-    return name + b"/" if mode == FOLDER_MODE else name
+        Beside a `git pack-refs`, git's own update may succeed on an old value (LIBRARIES 2). Who sets the ref back on
+        purpose leaves no such fork.
+        """
+        last = self._state.last_move(MEMORY_REF)
+        try:
+            tip = self.tip()
+            if last is None or last.new is None or tip is None or tip == last.new:
+                return
+            if self._leads_to(tip, last.new) or self._leads_to(last.new, tip):
+                return
+            if last.new in self.refs(BACKUPS).values():
+                return
+        except StoreError:  # what is broken is for a repair
+            return
+        at = datetime.now(UTC)
+        while not self._refs.move(move := Move(f"{BACKUPS}{at:%Y%m%dT%H%M%SZ}", None, last.new)):
+            at += timedelta(seconds=1)
+        self._state.journal(move)
+
+    def _leads_to(self, tip: str, id: str) -> bool:
+        return any(commit.id == id for commit in self.history(tip))
 
 
 def _is_ours(ref: str) -> bool:
-    return ref.startswith("refs/invincat/") and check_ref_format(Ref(os.fsencode(ref)))
-
-
-def _blob(data: bytes) -> Blob:
-    return Blob.from_string(data)
+    return ref.startswith(OURS) and check_ref_format(Ref(os.fsencode(ref)))
 
 
 @contextmanager

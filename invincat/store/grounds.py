@@ -44,7 +44,7 @@ class RepositoryGrounds:
         data = self._source.read(path)
         if data is None or len(data) > MAX_FILE:
             return None
-        return SourceText(data.decode("utf-8", "replace"), self._source.blob_id(data)[:10])
+        return SourceText(data.decode("utf-8-sig", "replace"), self._source.blob_id(data)[:10])
 
     def _is_listed(self, source: Source, path: str) -> bool:
         """Whether git lists the file, also where a link leads: what is ignored stays out of what a team shares."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -67,6 +67,22 @@ class InMemoryStore:
         """`Store.history`."""
         return newest_first(tip, self.commit)
 
+    def touching(self, tip: str, paths: Collection[str]) -> Iterator[str]:
+        """`Store.touching`."""
+        for commit in self.history(tip):
+            here = [self._at(commit, path) for path in paths]
+            there = [[self._at(self.commit(parent), path) for path in paths] for parent in commit.parents]
+            if any(before != here for before in there or [[None] * len(here)]):
+                yield commit.id
+
+    def _at(self, commit: Commit, path: str) -> TreeEntry | None:
+        """What stands at a path of a commit."""
+        entry: TreeEntry | None = TreeEntry("", FOLDER_MODE, commit.tree)
+        for name in path.split("/"):
+            inside = self.list_tree(entry.id) if entry and entry.mode == FOLDER_MODE else ()
+            entry = next((found for found in inside if found.name == name), None)
+        return entry
+
     def list_tree(self, tree: str) -> tuple[TreeEntry, ...]:
         """`Store.list_tree`."""
         if tree not in self._trees:
@@ -78,6 +94,9 @@ class InMemoryStore:
         if id not in self._blobs:
             raise ObjectMissing("there is no such blob", where=id)
         return self._blobs[id]
+
+    def complete(self, tree: str) -> None:
+        """`Store.complete`: everything is at hand."""
 
     def author(self) -> Signature:
         """`Store.author`: the one given."""
@@ -139,6 +158,10 @@ class InMemoryStore:
             self._refs[ref] = new
         self.append("journal", {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", "ref": ref, "old": old, "new": new})
         return True
+
+    def read_log(self, log: LogName, after: int = 0) -> tuple[list[dict[str, Any]], int]:
+        """`Store.read_log`; a position is a number of records."""
+        return [dict(record) for record in self.logs[log][after:]], len(self.logs[log])
 
     def append(self, log: LogName, record: Mapping[str, Any]) -> None:
         """`Store.append`, to `logs`."""

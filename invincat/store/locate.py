@@ -1,6 +1,7 @@
 """Find a repository the way git does, and run git on it with a clean environment."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +10,9 @@ from typing import Final
 
 from invincat.errors import ConfigurationError, UserError
 
-# What a child git may still see of GIT_*: who commits, and configuration. A hook's GIT_DIR or GIT_INDEX_FILE
-# would send it to another repository (LIBRARIES 2 "Compatibility").
-_KEPT: Final = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG")
+# What a child git may still see of GIT_*: who commits, configuration, and how remotes are reached. A hook's GIT_DIR
+# or GIT_INDEX_FILE would send it to another repository (LIBRARIES 2 "Compatibility").
+_KEPT: Final = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG", "GIT_SSH", "GIT_ASKPASS", "GIT_TERMINAL_PROMPT")
 
 _QUESTIONS: Final = (
     "--path-format=absolute",
@@ -25,6 +26,10 @@ _QUESTIONS: Final = (
 
 class NotARepository(UserError):
     """The directory is in no git repository."""
+
+
+class TookTooLong(Exception):
+    """A git that was given a time did not end in it."""
 
 
 @dataclass(frozen=True)
@@ -54,31 +59,65 @@ def child_environment(environment: Mapping[str, str] | None = None) -> dict[str,
     return {**kept, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
 
 
-def run(arguments: Sequence[str], *, input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run `git` with these arguments; ConfigurationError when there is no git. The exit code is the caller's."""
+def run(
+    arguments: Sequence[str],
+    *,
+    input: bytes = b"",
+    more: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run `git` with these arguments; ConfigurationError when there is no git. The exit code is the caller's.
+
+    `more` is added to its environment. With a timeout (seconds) it has no terminal to ask at, and when the time is
+    up it is ended with all that it started: TookTooLong.
+    """
+    command = ["git", *arguments]
     try:
-        return subprocess.run(
-            ["git", *arguments], input=input, capture_output=True, env=child_environment(), check=False
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**child_environment(), **(more or {})},
+            start_new_session=timeout is not None,
         )
     except FileNotFoundError:
         raise ConfigurationError("git was not found", next_step="install git 2.31 or later") from None
+    with process:
+        try:
+            output, complaint = process.communicate(input, timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise TookTooLong from None
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, output, complaint)
 
 
 def run_in(
-    repository: Repository, arguments: Sequence[str], *, input: bytes = b""
+    repository: Repository,
+    arguments: Sequence[str],
+    *,
+    input: bytes = b"",
+    more: Mapping[str, str] | None = None,
+    timeout: float | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `git` on this very repository, at the top of its work tree when it has one."""
+    """Run `git` on this very repository, at the top of its work tree when it has one; otherwise as `run`."""
     # A repository's own settings may name a program that git would start while it lists files.
     where = ["-c", "core.fsmonitor=false", f"--git-dir={repository.git_dir}"]
     if repository.root is not None:
         where = ["-C", str(repository.root), *where, f"--work-tree={repository.root}"]
-    return run([*where, *arguments], input=input)
+    return run([*where, *arguments], input=input, more=more, timeout=timeout)
 
 
 def first_line(output: bytes) -> str:
-    """Git's complaint in one line, without its `fatal:`."""
-    lines = output.decode("utf-8", "replace").strip().splitlines()
-    return lines[0].removeprefix("fatal: ") if lines else "git failed without a word"
+    """Git's complaint in one line, without its `fatal:`; where the first only announces the second, both."""
+    lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
+    if not lines:
+        return "git failed without a word"
+    line = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+    return line.removeprefix("fatal: ").removeprefix("error: ")
 
 
 def locate(directory: Path) -> Repository:

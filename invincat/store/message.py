@@ -14,6 +14,8 @@ from invincat.memory.view import Record
 MAX_SUBJECT: Final = 120
 # However long the names are, so much of the reason is to be read.
 LEAST_ABOUT: Final = 42
+# Operations after which the same memory may have another title.
+_REWORDING: Final = frozenset({"update", "move"})
 _TRAILER = re.compile(r"(?P<key>Invincat-[A-Za-z-]+): (?P<value>.+)")
 
 
@@ -51,7 +53,9 @@ def compose(step: Step, source: Source, held: Hold | None = None) -> str:
     if subject is None:
         raise ValueError(f"a commit of {step.op} has a subject")
     head = f"{step.op} {subject.label}" + (f" by {successor.label}" if successor else "")
-    said = successor or (subject if step.op in {"create", "update", "restore"} else None)
+    if step.op == "move" and before:
+        head = f"move {before.label} to {subject.label}"
+    said = successor or (subject if step.op in {"create", "restore", *_REWORDING} else None)
     about = one_line(step.reason or (said or subject).memory.title)
     lines = [clip(f"{head}: {about}", max(MAX_SUBJECT, len(head) + LEAST_ABOUT)), ""]
     lines += [f"- {title}" for title in _left(step, before)]
@@ -111,6 +115,14 @@ def read(text: str) -> Message:
     )
 
 
+def said(text: str) -> list[str]:
+    """The lines of a message between its subject and its trailers."""
+    _, *paragraphs = text.strip().split("\n\n")
+    if paragraphs and _TRAILER.search(paragraphs[-1]):
+        paragraphs.pop()
+    return "\n\n".join(paragraphs).splitlines()
+
+
 def _cited(step: Step) -> tuple[Evidence, ...]:
     """What the operation rests on; of a supersession by a memory that was there, what that one rests on."""
     return step.evidence or (step.successor.memory.source.evidence if step.successor else ())
@@ -123,14 +135,14 @@ def _left(step: Step, before: Record | None) -> list[str]:
     if step.op in {"supersede", "archive", "delete"}:
         return [before.memory.title]
     changed = step.subject is not None and step.subject.memory.title != before.memory.title
-    return [before.memory.title] if step.op == "update" and changed else []
+    return [before.memory.title] if step.op in _REWORDING and changed else []
 
 
 def _came(step: Step, before: Record | None, said: Record | None) -> list[str]:
     """Titles that are believed from now on."""
     if said is None:
         return []
-    unchanged = step.op == "update" and before is not None and before.memory.title == said.memory.title
+    unchanged = step.op in _REWORDING and before is not None and before.memory.title == said.memory.title
     return [] if unchanged else [said.memory.title]
 
 

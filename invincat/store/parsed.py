@@ -12,11 +12,12 @@ from invincat.memory.entry import InvalidMemory, Memory
 from invincat.store.tree import Decoded, Row
 
 # Raise it when Memory changes its fields: entries of another shape are never read.
-VERSION: Final = 2
+VERSION: Final = 3
 _CHUNK: Final = 500
 _TABLES: Final = (
     "entry (blob text primary key, fingerprint text, memory blob)",
     "section (folder text primary key, tree text, rows blob)",
+    "note (name text primary key, data blob)",
 )
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -74,7 +75,26 @@ class ParsedCache:
         except (sqlite3.Error, OSError):
             self._drop()
 
-    def _write(self, statement: str, rows: Sequence[tuple[str, str, bytes]]) -> None:
+    def note(self, name: str) -> bytes | None:
+        """`NoteCache.note`."""
+        if not self._path.exists():
+            return None
+        try:
+            with contextlib.closing(self._connect()) as database:
+                found = database.execute("select data from note where name = ?", [name]).fetchone()
+            return bytes(found[0]) if found else None
+        except sqlite3.Error:
+            self._drop()
+            return None
+
+    def save_note(self, name: str, data: bytes) -> None:
+        """`NoteCache.save_note`."""
+        try:
+            self._write("insert or replace into note values (?, ?)", [(name, data)])
+        except (sqlite3.Error, OSError):
+            self._drop()
+
+    def _write(self, statement: str, rows: Sequence[tuple[str | bytes, ...]]) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         is_new = not self._path.exists()
         with contextlib.closing(self._connect()) as database, database:

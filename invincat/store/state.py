@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,13 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 from filelock import FileLock
 
 from invincat.errors import StoreError
 from invincat.memory.entry import format_time
 from invincat.store.base import LogName
 
-# Bytes of the journal in which its last line is looked for.
+# Bytes of the journal in which its last lines are looked for.
 _TAIL: Final = 4096
 
 # What some readers of lines take for the end of one, and JSON leaves as it is.
@@ -51,6 +53,17 @@ class StateDir:
         """The lock of all writers of this store; each thread that uses the result contends for itself."""
         return FileLock(self.path / "lock", mode=0o600)
 
+    def require_plain(self, *names: str) -> None:
+        """What stands here under these names, if anything, is a plain file: nothing else is opened. StoreError."""
+        for name in names:
+            path = self.path / name
+            try:
+                mode = path.lstat().st_mode
+            except FileNotFoundError:
+                continue
+            if not stat.S_ISREG(mode):
+                raise _odd(path)
+
     def announce(self, move: Move) -> None:
         """Say which move is about to be made, so that whoever comes after a kill can finish it."""
         line = f"{move.ref} {move.old or '-'} {move.new or '-'}\n"
@@ -80,23 +93,35 @@ class StateDir:
         now = format_time(datetime.now(UTC))
         self.append("journal", {"at": now, "ref": move.ref, "old": move.old, "new": move.new})
 
-    def is_journaled(self, move: Move) -> bool:
-        """Whether the journal's last line is this move."""
+    def last_move(self, ref: str | None = None) -> Move | None:
+        """The last move in the journal, or the last of one ref if it is near the end."""
         try:
             with (self.path / "journal").open("rb") as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
                 lines = file.read().splitlines()
         except FileNotFoundError:
-            return False
+            return None
+        for line in reversed(lines):
+            record = _record(line)
+            if isinstance(record, dict) and ref in (None, record.get("ref")):
+                named, old, new = (record.get(key) for key in ("ref", "old", "new"))
+                return Move(str(named), old and str(old), new and str(new))
+        return None
+
+    def read(self, log: LogName, after: int) -> tuple[list[dict[str, Any]], int]:
+        """The records of a log behind so many bytes, and how many bytes there are up to the end of the last line."""
         try:
-            last = json.loads(lines[-1]) if lines else {}
-        except ValueError:
-            return False
-        return isinstance(last, dict) and (last.get("ref"), last.get("old"), last.get("new")) == (
-            move.ref,
-            move.old,
-            move.new,
-        )
+            self.require_plain(log)
+            with (self.path / log).open("rb") as file:
+                if file.seek(0, os.SEEK_END) < after:
+                    return [], 0
+                file.seek(after)
+                data = file.read()
+        except (FileNotFoundError, NotADirectoryError):  # also where something else is in our place
+            return [], 0
+        lines = data.split(b"\n")
+        found = [record for line in lines[:-1] if isinstance(record := _record(line), dict)]
+        return found, after + len(data) - len(lines[-1])
 
     def append(self, log: LogName, record: Mapping[str, Any]) -> None:
         """One JSON line, in one write; what a full disk cut short is taken back. StoreError."""
@@ -105,9 +130,14 @@ class StateDir:
         # A lone surrogate becomes its JSON escape.
         line = text.encode("utf-8", "backslashreplace")
         path = self.path / log
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+        # Not blocking, because somebody may have put a pipe there.
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+        descriptor = os.open(path, flags, 0o600)
         try:
-            size = os.fstat(descriptor).st_size
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise _odd(path)
+            size = status.st_size
             # A line torn by a power loss must not swallow this one.
             torn = size > 0 and os.lseek(descriptor, size - 1, os.SEEK_SET) >= 0 and os.read(descriptor, 1) != b"\n"
             data = (b"\n" if torn else b"") + line + b"\n"
@@ -119,6 +149,10 @@ class StateDir:
             os.close(descriptor)
 
 
+def _odd(path: Path) -> StoreError:
+    return StoreError("is no plain file", where=str(path), next_step="remove it; it is not ours")
+
+
 def remove_own_lock(ref_file: Path, new: str) -> None:
     """Remove a ref's lock whose words are, or begin, those that the killed writer would have written."""
     lock = ref_file.with_name(f"{ref_file.name}.lock")
@@ -128,6 +162,13 @@ def remove_own_lock(ref_file: Path, new: str) -> None:
         content = _content(lock)
     if content is not None and f"{new}\n".encode().startswith(content):
         lock.unlink(missing_ok=True)
+
+
+def _record(line: bytes) -> Any:
+    try:
+        return msgspec.json.decode(line)
+    except msgspec.DecodeError:  # torn by a power loss
+        return None
 
 
 def _content(path: Path) -> bytes | None:

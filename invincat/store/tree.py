@@ -4,8 +4,9 @@ Reading is tolerant: what is no memory is skipped, reported and left as it is (F
 not read again.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 from invincat.errors import StoreError
@@ -31,8 +32,9 @@ MANY: Final = 16
 
 MAX_LOOK: Final = 1024 * 1024
 
-[(FORMAT_FILE, _format)] = ROOT_FILES.items()
-FORMAT_LINE: Final = _format.decode().strip()
+[FORMAT_FILE] = ROOT_FILES
+FORMAT: Final = 1
+_FORMAT: Final = re.compile(r"format: ([0-9]{1,9})\s*")
 MEMORY_FOLDER: Final = "memory"
 DELETED_FOLDER: Final = "deleted"
 # What else may stand at the root of the tree.
@@ -124,6 +126,11 @@ class ViewReader:
             self._last = self._read(commit)
         return self._last
 
+    @property
+    def problems(self) -> tuple[Problem, ...] | None:
+        """The files that were left out of the view that was read last; None before one was."""
+        return self._last.problems if self._last else None
+
     def record(self, commit: str, path: str) -> Record | None:
         """The memory in one file at a commit, None where there is none that can be read."""
         blob = find_blob(self._store, commit, path)
@@ -134,9 +141,13 @@ class ViewReader:
         return None if isinstance(found, Problem) or found is None else _record(found, path, blob)
 
     def _read(self, commit: str) -> View:
-        root = self._store.list_tree(self._store.commit(commit).tree)
-        self._require_format(root)
+        tree = self._store.commit(commit).tree
+        self._store.complete(tree)
+        root = self._store.list_tree(tree)
+        newer = self._require_format(root)
         problems: list[Problem] = []
+        if newer:
+            problems.append(Problem(FORMAT_FILE, f"is of format {newer}: read as format {FORMAT}, and not written"))
         sections: dict[tuple[str, str], _Section] = {}
         markers: tuple[Marker, ...] = ()
         for entry in root:
@@ -148,31 +159,30 @@ class ViewReader:
                 markers, faults = self._read_markers(entry)
                 problems += faults
             elif entry.name not in _KNOWN.get(entry.mode, ()):
-                problems.append(Problem(entry.name, "is not a file of ours; it is left alone"))
+                problems.append(Problem(shown(entry.name), "is not a file of ours; it is left alone"))
         before, self._sections = self._sections, sections
         problems += [problem for section in sections.values() for problem in section.problems]
         if self._last is not None and not problems and (view := _moved(self._last, commit, before, sections, markers)):
             return view
         records = (record for section in sections.values() for record in section.records)
-        return build(commit, records, markers, problems)
+        return replace(build(commit, records, markers, problems), newer=newer)
 
-    def _require_format(self, root: Sequence[TreeEntry]) -> None:
-        """This version reads and writes format 1 and no other; StoreError."""
-        for entry in root:
-            if entry.name == FORMAT_FILE and entry.mode == FILE_MODE:
-                said = self._store.read_blob(entry.id)[:200].decode("utf-8", "replace").strip()
-                if said != FORMAT_LINE:
-                    next_step = "use a version of invincat that knows it"
-                    raise StoreError(
-                        f"the store is of another format ({said!r})", where=FORMAT_FILE, next_step=next_step
-                    )
-                return
-        raise StoreError(
-            "the ref names no memory store", where=MEMORY_REF, next_step="see `git log invincat/memory --`"
-        )
+    def _require_format(self, root: Sequence[TreeEntry]) -> int | None:
+        """The version of the format where it is newer than ours, None where it is ours; StoreError for any other."""
+        entry = next((entry for entry in root if entry.name == FORMAT_FILE), None)
+        if entry is None:
+            step = "see `git log invincat/memory --`"
+            raise StoreError("the ref names no memory store", where=MEMORY_REF, next_step=step)
+        said = self._store.read_blob(entry.id)[:200].decode("utf-8", "replace") if entry.mode == FILE_MODE else ""
+        found = _FORMAT.fullmatch(said)
+        version = int(found[1]) if found else 0
+        if version < FORMAT:
+            what = f"is of the unknown format {version}" if found else "does not say which format the store is of"
+            raise StoreError(what, where=FORMAT_FILE, next_step=f"see `git log invincat/memory -- {FORMAT_FILE}`")
+        return version if version > FORMAT else None
 
     def _read_section(self, folder: TreeEntry) -> _Section:
-        base = f"{MEMORY_FOLDER}/{folder.name}"
+        base = f"{MEMORY_FOLDER}/{shown(folder.name)}"
         if folder.mode != FOLDER_MODE:
             return _Section((), (Problem(base, f"{_ODD_MODES.get(folder.mode, 'is a file')}; sections are folders"),))
         if not is_name(folder.name):
@@ -244,7 +254,7 @@ class ViewReader:
         if self._markers[0] != folder.id:
             markers, problems = [], []
             for entry in self._store.list_tree(folder.id):
-                path = f"{DELETED_FOLDER}/{entry.name}"
+                path = f"{DELETED_FOLDER}/{shown(entry.name)}"
                 id = entry.name.removesuffix(".md")
                 if entry.mode != FILE_MODE or not is_ulid(id) or id == entry.name:
                     problems.append(Problem(path, "is not a marker of a deleted memory"))
@@ -253,6 +263,9 @@ class ViewReader:
                     marker = parse_marker(self._store.read_blob(entry.id))
                 except MalformedFile as fault:
                     problems.append(Problem(path, str(fault), fault.line))
+                    continue
+                except ObjectMissing as fault:
+                    problems.append(Problem(path, f"cannot be read: {fault}"))
                     continue
                 if marker.id == id:
                     markers.append(marker)
@@ -307,7 +320,7 @@ def _sift(
     good: list[TreeEntry] = []
     problems: list[Problem] = []
     for entry in entries:
-        path = f"{base}/{entry.name}"
+        path = f"{base}/{shown(entry.name)}"
         if entry.mode == FILE_MODE and (path, entry.id) in known:
             good.append(TreeEntry(path, entry.mode, entry.id))
         elif entry.mode != FILE_MODE:
@@ -317,6 +330,12 @@ def _sift(
         else:
             good.append(TreeEntry(path, entry.mode, entry.id))
     return good, problems
+
+
+def shown(name: str) -> str:
+    """A name out of a tree as it can be printed: what is no text, or moves the cursor, as an escape."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: ascii(found[0])[1:-1], text)
 
 
 def find_blob(store: Store, commit: str, path: str) -> str | None:
@@ -331,22 +350,39 @@ def find_blob(store: Store, commit: str, path: str) -> str | None:
     return next((e.id for e in store.list_tree(tree) if e.name == name and e.mode == FILE_MODE), None)
 
 
-def all_files(store: Store, commit: str) -> Iterator[tuple[str, bytes]]:
-    """Every plain file of a commit with its bytes, the first megabyte of long ones; what cannot be read is left out."""
-    folders = [("", store.commit(commit).tree)]
+def all_files(store: Store, commit: str) -> Iterator[tuple[str, bytes | None]]:
+    """Every plain file of a commit with its bytes, the first megabyte of long ones.
+
+    Of a file or folder that cannot be read there are none.
+    """
+    root = store.commit(commit).tree
+    store.complete(root)
+    folders = [("", root)]
     while folders:
         base, tree = folders.pop()
-        for entry in store.list_tree(tree):
-            path = f"{base}{entry.name}"
+        try:
+            entries = store.list_tree(tree)
+        except ObjectMissing:
+            yield base.rstrip("/"), None
+            continue
+        for entry in entries:
+            path = f"{base}{shown(entry.name)}"
             if entry.mode == FOLDER_MODE:
                 folders.append((f"{path}/", entry.id))
             elif entry.mode == FILE_MODE:
-                yield path, store.read_blob(entry.id)[:MAX_LOOK]
+                yield path, _read_start(store, entry.id)
 
 
-def changed_files(store: Store, old: str, new: str) -> Iterator[FileChange]:
+def _read_start(store: Store, blob: str) -> bytes | None:
+    try:
+        return store.read_blob(blob)[:MAX_LOOK]
+    except ObjectMissing:
+        return None
+
+
+def changed_files(store: Store, old: str | None, new: str) -> Iterator[FileChange]:
     """Plain files below `memory/` that differ between two commits; folders with equal ids are not opened."""
-    before, after = (_memory_folders(store, commit) for commit in (old, new))
+    before, after = (_memory_folders(store, commit) if commit else {} for commit in (old, new))
     for folder in sorted(before.keys() | after.keys()):
         if before.get(folder) == after.get(folder):
             continue

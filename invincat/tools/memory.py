@@ -15,12 +15,12 @@ from invincat.errors import InvincatError
 from invincat.governance.fence import fenced
 from invincat.governance.hidden import escape_hidden
 from invincat.governance.redaction import redact
-from invincat.ledger import Done, Outcome
 from invincat.llm.schema import ToolSpec
 from invincat.memory.content import one_line
 from invincat.memory.entry import Kind
 from invincat.memory.operation import schema
 from invincat.memory.scope import Scope
+from invincat.outcome import Done, Outcome
 from invincat.recall.hit import Hit, Results
 from invincat.recall.query import Query
 from invincat.tools.base import BadArguments, Result, bounded, decode, description_of, failure, spec_of, summarise

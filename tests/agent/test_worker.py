@@ -10,12 +10,12 @@ from filelock import FileLock
 
 from invincat.agent.events import Learned, Notice
 from invincat.agent.worker import describe
-from invincat.ledger import Done, Outcome
 from invincat.llm.client import KeyRefused, RateLimited, Refused, ServerFault
 from invincat.llm.message import Assistant, System, ToolCall, ToolResult, User
 from invincat.llm.scripted import Fail, Hang, Say, ScriptedClient
 from invincat.memory.refusal import Reason
 from invincat.memory.scope import Scope
+from invincat.outcome import Done, Outcome
 from tests.agent.learning import NOX, answer, create
 from tests.agent.talking import until
 

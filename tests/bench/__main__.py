@@ -12,6 +12,7 @@ from tests.bench.bench import Bench
 from tests.bench.place import Place, build, sealed
 from tests.bench.reads import briefing_rows, check_rows, index_rows, list_rows, recall_rows, start_rows
 from tests.bench.report import Row
+from tests.bench.standing import standing_rows
 from tests.bench.timing import Processes
 from tests.bench.writes import remember_rows, write_rows
 
@@ -24,6 +25,7 @@ GROUPS: Final[Mapping[str, Callable[[Bench, Place], list[Row]]]] = {
     "index": index_rows,
     "briefing": briefing_rows,
     "list": list_rows,
+    "standing": standing_rows,
     "check": check_rows,
 }
 

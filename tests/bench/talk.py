@@ -35,7 +35,7 @@ import asyncio, os, sys, time
 from invincat.app import App
 from invincat.desk import Desk, Models
 async def main():
-    desk = Desk(App.at(), Models.chosen(None))
+    desk = Desk(app := App.at(), Models.chosen(None, app.settings))
     await desk.open()
     sys.stdout.write(f"{time.time()}\\n")
     sys.stdout.flush()

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from invincat.context.briefing import Briefing, brief, covers
+from invincat.context.briefing import Ask, Briefing, brief
+from invincat.governance.grounding import Holds, Standing
+from invincat.memory.coverage import Coverage
 from invincat.memory.entry import InvalidMemory, Kind, Memory, Source, Tier
 from invincat.memory.evidence import Evidence
 from invincat.memory.scope import Scope
@@ -154,9 +156,9 @@ def test_constraints_beyond_the_budget_are_named() -> None:
 def test_what_covers_the_files_in_play(paths: list[str], expected: bool) -> None:
     """RULES 11: `applies_to`, evidence; the working directory counts."""
     source = Source(actor="user", evidence=(Evidence(at="noxfile.py#L1"), Evidence(at="turn:1")))
-    assert covers(rec("a", 1, applies_to=("tests/**",), source=source), paths) is expected
+    assert Coverage(paths).covers(memory(applies_to=("tests/**",), source=source)) is expected
     inside = Source(actor="user", evidence=(Evidence(at="tests/x/y.py#L1"),))
-    assert covers(rec("a", 1, source=inside), ["tests"])
+    assert Coverage(["tests"]).covers(memory(source=inside))
 
 
 def test_what_the_context_has_already_is_not_repeated() -> None:
@@ -227,7 +229,7 @@ def test_any_pattern_that_a_memory_may_have_is_matched(patterns: list[str]) -> N
         made = memory(applies_to=tuple(patterns), body="")
     except InvalidMemory:
         return
-    covers(record_of(made, "memory/a/a.md"), ["src/a.py"])
+    Coverage(["src/a.py"]).covers(made)
 
 
 def test_a_view_without_memories_has_no_heading() -> None:
@@ -235,3 +237,42 @@ def test_a_view_without_memories_has_no_heading() -> None:
     done = brief([(Scope.USER, View()), (Scope.PROJECT, build(None, [rec("a", 1)]))])
     assert "## Yours" not in done.text
     assert "## This project" in done.text
+
+
+def fading(**how: Standing) -> Ask:
+    """Who says so of memories by name, and that all others hold."""
+    return lambda records: {record.id: how[record.name] for record in records if record.name in how}
+
+
+STALE = Standing(Holds.STALE, "3f2a9c4")
+PROVISIONAL = Standing(Holds.PROVISIONAL, "feature/x")
+
+
+def test_what_does_not_hold_here_is_marked_and_comes_last() -> None:
+    """RULES 12, case 2: below what holds, with the branch or the commit."""
+    records = [
+        rec("a", 1, **(HOT | {"score": 99}), **BOUND),
+        rec("b", 2, **HOT),
+        rec("c", 3, score=69),
+        rec("d", 4, score=30),
+    ]
+    done = briefed(*records, ask=fading(a=STALE, c=PROVISIONAL))
+    assert names(done.shown) == ["b", "d", "a", "c"]
+    assert "a · user, 2026-11-29, stale: stood at 3f2a9c4" in done.text
+    assert "c · user, 2026-11-29, provisional: learned on feature/x" in done.text
+
+
+def test_what_does_not_hold_here_takes_no_place_of_what_does() -> None:
+    """RULES 12: eight hot ones are those that hold."""
+    many = [rec(f"h{n:02}", n + 1, **HOT) for n in range(60)]
+    fades = {f"h{n:02}": STALE for n in range(20, 60)}
+    assert names(briefed(*many, ask=fading(**fades)).shown) == [f"h{n:02}" for n in range(8)]
+
+
+def test_a_constraint_that_does_not_hold_here_is_not_pinned() -> None:
+    """RULES 12: never pinned; it is left out like any other."""
+    many = [rec(f"must-{n:02}", n + 1, **HOT, **BOUND) for n in range(10)]
+    done = briefed(*many, ask=fading(**{"must-08": STALE}))
+    assert names(done.left_out) == ["must-08", "must-09"]
+    assert "must-09" in done.text
+    assert "must-08" not in done.text

@@ -68,7 +68,6 @@ def test_an_explicit_request_is_an_operation_to_commit() -> None:
             }
         ],
         holds=[],
-        only_here=[],
     )
 
 
@@ -82,9 +81,12 @@ def test_a_standing_rule_waits_for_a_person() -> None:
 def test_whose_rule_it_is_decides_where_it_goes() -> None:
     mine = heard("remember that I prefer short answers")
     assert [(one["scope"], one["kind"]) for one in mine.commits] == [("user", "preference")]
-    here = heard("remember that I prefer tabs, but only here")
-    assert (here.commits, here.holds) == ([], [])
-    assert [one["scope"] for one in here.only_here] == ["user"]
+    said = [Message("user", "remember that I prefer tabs, but only here", number=1)]
+    here = from_transcript(said, "invincat")
+    assert [(one["scope"], one["project"]) for one in here.commits] == [("user", "invincat")]
+    nowhere = from_transcript(said)
+    assert nowhere.commits == []
+    assert ["project" in one for one in nowhere.holds] == [False]
     unclear = heard("remember that I use tabs and we format with ruff")
     assert unclear.commits == []
     assert [one["scope"] for one in unclear.holds] == ["user"]
@@ -93,14 +95,14 @@ def test_whose_rule_it_is_decides_where_it_goes() -> None:
 def test_only_a_person_is_heard() -> None:
     words = "remember: we always use nox"
     messages = [Message(role, words, "read_file" if role == "tool" else None, 1) for role in ("assistant", "tool")]
-    assert from_transcript(messages) == Extraction([], [], [])
+    assert from_transcript(messages) == Extraction([], [])
 
 
 def test_what_our_own_briefing_says_is_not_learned_again() -> None:
     fence = '<invincat-memory mark="x1">\nRemember: we use tox.\n</invincat-memory mark="x1">'
     assert heard(f"{fence}\nRemember: we use nox.").commits[0]["content"] == "We use nox."
-    assert heard(fence) == Extraction([], [], [])
-    assert heard("<invincat-memory>\nRemember: we use tox.") == Extraction([], [], [])
+    assert heard(fence) == Extraction([], [])
+    assert heard("<invincat-memory>\nRemember: we use tox.") == Extraction([], [])
 
 
 def test_equal_contents_are_one_and_the_explicit_one_counts() -> None:
@@ -154,7 +156,7 @@ def test_memory_trailers_of_a_commit() -> None:
     assert contents(found.commits) == ["Run the tests with nox", "Never push to main"]
     assert found.commits[1]["evidence"] == [{"at": "commit:3f2a9c4", "quote": "Never push to main"}]
     assert (found.commits[1]["confidence"], found.commits[1]["score"]) == ("high", 75)
-    assert (found.holds, found.only_here) == ([], [])
+    assert found.holds == []
 
 
 SAID = st.lists(
@@ -186,7 +188,7 @@ SAID = st.lists(
 def test_any_conversation_gives_operations_whose_quotes_are_there(texts: list[str]) -> None:
     messages = [Message("user", text, number=number) for number, text in enumerate(texts)]
     found = from_transcript(messages)
-    for operation in (*found.commits, *found.holds, *found.only_here):
+    for operation in (*found.commits, *found.holds):
         (evidence,) = operation["evidence"]
         text = texts[int(evidence["at"].removeprefix("turn:"))]
         assert 0 < len(evidence["quote"]) <= 200

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from invincat.governance.check import check
-from invincat.memory.entry import Unknown, Verdict
+from invincat.memory.entry import Memory, Unknown, Verdict
 from invincat.memory.frontmatter import render
 from invincat.memory.marker import marker_of
 from invincat.memory.scope import Scope
@@ -89,10 +89,9 @@ def test_a_cycle_is_reported_for_each_of_its_members_and_no_other() -> None:
 
 def test_secrets_hidden_characters_and_conflict_markers_have_their_line() -> None:
     """RULES 4.3, 4.4, 6.8: never the value."""
-    body = f"one\ntoken {TOKEN}\nthree\n<<<<<<< ours\n=======\n>>>>>>> theirs\nbi\u202edi"
-    view = build(None, [record("a", body=body)])
-    findings = check(view, Scope.PROJECT, NOW, files_of(view))
-    start = 20
+    text = f"\none\ntoken {TOKEN}\nthree\n>>>>>>> theirs\n=======\n<<<<<<< ours\nbi\u202edi"
+    findings = check(View(), Scope.PROJECT, NOW, [("memory/testing/a.md", text.encode())])
+    start = 2
     secret = [finding for finding in findings if "secret" in finding.rule]
     assert [finding.line for finding in secret] == [start + 1]
     assert [f.line for f in findings if f.rule == "RULES 6.8"] == [start + 3, start + 4, start + 5]
@@ -133,3 +132,78 @@ def test_what_no_parser_keeps_is_looked_at_too() -> None:
     [finding] = check(View(), Scope.PROJECT, NOW, files)
     assert (finding.path, finding.line) == ("memory/a/bad.md", 2)
     assert "secret" in finding.rule
+
+
+def lines(*records: Record, **how: Any) -> list[tuple[str, int]]:
+    """Rule and line of each finding."""
+    view = build(None, records)
+    return [(finding.rule, finding.line) for finding in check(view, Scope.PROJECT, NOW, files_of(view), **how)]
+
+
+def test_a_fault_of_a_key_has_the_line_of_the_key() -> None:
+    """HOOKS_AND_REVIEW "check": file, line and rule."""
+    assert lines(record("a", verdict=Verdict.OUTDATED)) == [("RULES 4 cleanup", 10)]
+    assert lines(record("a", scope=Scope.USER)) == [("RULES 7", 6)]
+
+
+def test_a_memory_beside_the_marker_of_its_deletion() -> None:
+    """RULES 6.3: a hand merge that kept both sides."""
+    one = record("a")
+    assert found(one, markers=[marker_of(one.memory, "r", NOW)]) == [("RULES 6.3", one.path)]
+
+
+def test_what_differs_from_the_parent_in_a_way_that_no_operation_makes() -> None:
+    """RULES 6.1, 6.2, 6.6: a hand merge or edit; a rewording with its time is fine."""
+    old = memory(id=ulid(1), title="A")
+
+    def since(*parents: Memory, **changes: Any) -> list[str]:
+        new = record_of(replace(old, **changes), "memory/testing/a.md")
+        before = [{"memory/testing/a.md": parent} for parent in parents or (old,)]
+        return [rule for rule, _ in lines(new, before=before)]
+
+    earlier, later = old.updated_at - timedelta(seconds=5), old.updated_at + timedelta(seconds=5)
+    old = replace(old, updated_at=earlier, last_scored_at=earlier, created_at=earlier, valid_from=earlier)
+    assert since(updated_at=earlier + timedelta(seconds=1), title="B") == []
+    assert since(title="B") == ["RULES 6.6"]
+    assert since(score=71, tier="hot") == ["RULES 6.6"]
+    assert since(created_at=earlier - timedelta(seconds=1)) == ["RULES 6.1"]
+    assert since(old, replace(old, title="B")) == [], "a merge chose one of two with one stamp"
+    assert since(old, replace(old, title="B", updated_at=later)) == ["RULES 6.2"], "it chose the older"
+    assert since(ended(old)) == ["RULES 6.6"]
+    assert since(ended(old), restores=1) == []
+
+
+def test_a_memory_that_is_gone_without_a_marker() -> None:
+    """RULES 6.3: absence says nothing."""
+    old = record("a")
+    before = [{old.path: old.memory}]
+    [finding] = check(View(), Scope.PROJECT, NOW, (), before)
+    assert (finding.rule, finding.path) == ("RULES 6.3", old.path)
+    marked = build(None, [], markers=[marker_of(old.memory, "r", NOW)])
+    assert check(marked, Scope.PROJECT, NOW, (), before) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["unreadable/../x", ".git/config", "a/.GIT", "git~1", "a\\b", "con", "nul.txt", "x.", "x ", "a:b", "a\nb", "."],
+)
+def test_unsafe_paths(path: str) -> None:
+    """FORMAT "Tree"."""
+    assert [finding.path for finding in check(View(), Scope.PROJECT, NOW, [(path, b"")])] == [path]
+
+
+def test_case_twins() -> None:
+    """FORMAT "Tree": on some systems they are one file; so are two spellings of one letter."""
+    files = [(path, b"") for path in ("a/X.md", "a/x.md", "b/\u00e9", "b/e\u0301", "c/x.md", ".github/x", "console")]
+    found = check(View(), Scope.PROJECT, NOW, files)
+    assert [(finding.rule, finding.path) for finding in found] == [
+        ("FORMAT tree", "a/x.md"),
+        ("FORMAT tree", "b/e\u0301"),
+    ]
+
+
+def test_what_cannot_be_read_is_a_finding_once() -> None:
+    """A blob that a crash took."""
+    problem = Problem("memory/a/b.md", "cannot be read: x")
+    found = check(View(problems=(problem,)), Scope.PROJECT, NOW, [("memory/a/b.md", None), ("README.md", None)])
+    assert [finding.path for finding in found] == ["README.md", "memory/a/b.md"]

@@ -1,5 +1,6 @@
 """The gate's order, its batches and what it admits (RULES 3, 4)."""
 
+from dataclasses import replace as replace_proposal
 from typing import Any
 
 import pytest
@@ -101,6 +102,36 @@ def test_delete_and_create_touch_different_ids() -> None:
     held = judgement.steps[-1].view.find("m1")
     assert held is not None
     assert held.memory.id != ulid(2)
+
+
+def test_a_name_that_is_given_means_the_same_memory() -> None:
+    """RULES 3.1: no way round it by moving the memory first; a chain of moves names each once."""
+    to = {"op": "move", "id": "m1", "name": "fresh", "reason": "r"}
+    for other in (archive("fresh"), rescore("fresh"), {"op": "set", "id": "fresh", "check": "make", "reason": "r"}):
+        found = judged(TEN, to, other)
+        assert (decision(found), set(rules(found.reasons))) == ("reject", {"RULES 3.1"})
+    chain = judged(TEN, to, {"op": "move", "id": "m2", "name": "m1", "reason": "r"})
+    assert [step.subject.name for step in chain.steps if step.subject] == ["fresh", "m1"]
+    assert decision(judged(TEN, to, {"op": "move", "id": "m2", "name": "m1", "reason": "r"}, archive("m1"))) == "reject"
+
+
+def test_what_changed_since_it_was_seen_is_not_overwritten() -> None:
+    """RULES 3.4."""
+    view = build(None, [record("one", id=ulid(1))])
+    item = {"op": "set", "id": "one", "title": "New", "reason": "r"}
+    for seen, expected in (("", "commit"), ("9ab31c0", "reject")):
+        given = replace_proposal(proposal(item), seen={ulid(1): seen})
+        assert decision(judge(view, given, context(), NoGrounds())) == expected
+
+
+def test_an_update_that_only_rates_follows_its_file() -> None:
+    """FORMAT "Commits": scores come last, when a deletion may have given their memory another name (RULES 6.4)."""
+    view = run(View(), create("Use nox.")).view
+    view = run(view, create("Use nox! It is quick."), context(start=1 << 81)).view
+    rated = {"op": "update", "id": ulid(1 << 81), "title": "Use nox!", "score": 90}
+    done = judged(view, rated, {"op": "delete", "id": "use-nox", "reason": "r"})
+    score = next(step for step in done.steps if step.op == "score")
+    assert [record.path for record in score.written] == ["memory/testing/use-nox.md"]
 
 
 # --- RULES 3.2 ---

@@ -1,8 +1,24 @@
 """Evidence against the world (RULES 4 "Evidence", 12)."""
 
+import time
+from dataclasses import dataclass, field
+
 import pytest
 
-from invincat.governance.grounding import CITABLE_TOOLS, Grounded, Heard, NoGrounds, ground, holds, missing_ground
+from invincat.governance.grounding import (
+    CITABLE_TOOLS,
+    Grounded,
+    Heard,
+    Holds,
+    NoCode,
+    NoGrounds,
+    Standing,
+    ground,
+    holds,
+    missing_ground,
+)
+from invincat.governance.quoting import Quotable
+from invincat.memory.entry import Source
 from invincat.memory.evidence import Evidence
 from invincat.memory.refusal import Refused
 from invincat.memory.scope import Scope
@@ -108,7 +124,6 @@ def test_a_redacted_quote_still_stands_where_it_was_taken() -> None:
     world = World(files={"a.py": "ask ada@example.org about the release\n"})
     [item] = grounded("a.py#L1", None, world).evidence
     assert grounded("a.py#L1", item.quote, world).checked == 1
-    assert holds((item,), world) == "here"
 
 
 @pytest.mark.parametrize(
@@ -135,20 +150,100 @@ def test_without_a_world_nothing_is_checked() -> None:
         ground((Evidence(at="a.py#L1"),), NoGrounds())
 
 
+@dataclass
+class Known:
+    """A code whose answers are given: what has, and what had, each item."""
+
+    now: dict[str, bool | None]
+    once: dict[str, bool | None] = field(default_factory=dict)
+
+    def has(self, item: Evidence) -> bool | None:
+        return self.now[item.at]
+
+    def had(self, item: Evidence) -> bool | None:
+        return self.once[item.at]
+
+
 @pytest.mark.parametrize(
-    ("items", "expected"),
+    ("now", "once", "expected"),
     [
-        ((), "here"),
-        (("turn:1 words",), "here"),
-        (("noxfile.py#L9 nox.options.sessions",), "here"),
-        (("noxfile.py#L3 tox.options",), "unknown"),
-        (("gone.py#L1 x",), "unknown"),
-        (("gone.py#L1 x", "noxfile.py#L3 import"), "here"),
-        (("commit:3f2a9c4 matrix",), "here"),
-        (("commit:0000000 matrix",), "unknown"),
+        ({"a.py#L1": True}, {}, Holds.HERE),
+        ({"a.py#L1": False, "b.py#L1": True, "commit:3f2a9c4": False}, {}, Holds.HERE),
+        ({"a.py#L1": False, "commit:3f2a9c4": True}, {"a.py#L1": False}, Holds.PROVISIONAL),
+        ({"commit:3f2a9c4": True, "commit:3f2a9c5": False}, {}, Holds.HERE),
+        ({"a.py#L1": False, "b.py#L1": False}, {"a.py#L1": True, "b.py#L1": None}, Holds.STALE),
+        ({"a.py#L1": False, "b.py#L1": None}, {"a.py#L1": True, "b.py#L1": None}, Holds.UNKNOWN),
+        ({"a.py#L1": None}, {"a.py#L1": False}, Holds.UNKNOWN),
+        ({"a.py#L1": False, "b.py#L1": False}, {"a.py#L1": False, "b.py#L1": None}, Holds.UNKNOWN),
+        ({"a.py#L1": False, "turn:1": True}, {"a.py#L1": False}, Holds.PROVISIONAL),
     ],
 )
-def test_whether_it_holds_here(items: tuple[str, ...], expected: str) -> None:
-    """RULES 12: when a quote stands in its file, on whatever line; a person's words hold."""
-    evidence = tuple(Evidence(at=at, quote=quote) for at, quote in (item.split(" ", 1) for item in items))
-    assert holds(evidence, WORLD) == expected
+def test_whether_it_holds_here(now: dict[str, bool | None], once: dict[str, bool | None], expected: Holds) -> None:
+    """RULES 12: one quote that stands in its file is enough; commits count where no file is cited."""
+    source = Source(actor="memory-agent", evidence=tuple(Evidence(at=at, quote="words") for at in now)[:3])
+    assert holds(source, Scope.PROJECT, Known(now, once)) == expected
+
+
+@pytest.mark.parametrize(
+    ("actor", "scope", "items", "expected"),
+    [
+        ("user", Scope.PROJECT, (), Holds.HERE),
+        ("import", Scope.PROJECT, ("url:https://example.org/",), Holds.HERE),
+        ("rules", Scope.PROJECT, ("turn:1",), Holds.HERE),
+        ("memory-agent", Scope.PROJECT, (), Holds.UNKNOWN),
+        ("memory-agent", Scope.PROJECT, ("url:https://example.org/",), Holds.UNKNOWN),
+        ("user", Scope.PROJECT, ("a.py#L1",), Holds.UNKNOWN),
+        ("memory-agent", Scope.USER, ("a.py#L1",), Holds.HERE),
+    ],
+)
+def test_the_words_of_a_person_need_no_code(actor: str, scope: Scope, items: tuple[str, ...], expected: Holds) -> None:
+    """RULES 12: they hold; about a person nothing else can be said at all (RULES 4)."""
+    source = Source(actor=actor, evidence=tuple(Evidence(at=at) for at in items))
+    assert holds(source, scope, NoCode()) == expected
+
+
+@pytest.mark.parametrize(
+    ("standing", "mark"),
+    [
+        (Standing(Holds.HERE), ""),
+        (Standing(Holds.UNKNOWN), ""),
+        (Standing(Holds.STALE, "3f2a9c4"), "stale: stood at 3f2a9c4"),
+        (Standing(Holds.PROVISIONAL, "feature/x"), "provisional: learned on feature/x"),
+        (Standing(Holds.PROVISIONAL), "provisional"),
+    ],
+)
+def test_what_does_not_hold_here_is_marked(standing: Standing, mark: str) -> None:
+    assert standing.mark == mark
+
+
+LONG = "nothing to see\n" * 2000
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "stands"),
+    [
+        ("a  b", "x a\n\tb y", True),
+        ("A b", "a b", False),
+        ("", "a", False),
+        ("…", "a", False),
+        ("a b…", "a b c", True),
+        ("ask [e-mail] first", "ask ada@example.org first", True),
+        ("ask [e-mail] first", f"{LONG}ask ada@example.org\n first\n{LONG}", True),
+        ("ask [e-mail] first", f"{LONG}ask somebody first\n{LONG}", False),
+        ("see ~/x/y", f"{LONG}see /home/ada/x/y\n", True),
+        ("in …/b/c", "in /opt/a/b/c", True),
+        ("[e-mail]", "ada@example.org", True),
+        ("[e-mail]", f"{LONG}ada@example.org", False),
+        ("arr[0] = ~x", "arr[0] = ~x", True),
+    ],
+)
+def test_how_a_quote_stands_in_a_text(quote: str, text: str, stands: bool) -> None:
+    """RULES 4: literally, white space folded, or as the text reads redacted."""
+    assert Quotable(text).has(quote) is stands
+
+
+def test_looking_for_a_redacted_quote_does_not_redact_a_long_text() -> None:
+    text = Quotable("token = value\n" * 100_000)
+    start = time.process_time()
+    assert not text.has("token = [secret]")
+    assert time.process_time() - start < 2

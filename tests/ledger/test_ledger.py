@@ -384,7 +384,7 @@ def test_foreign_files_survive_our_commits_and_are_reported(foreign: Bench) -> N
     foreign.ok({"op": "archive", "id": "link--" + foreign_suffix(foreign, "link"), "reason": "r"})
     assert {path: entry for path, entry in foreign.files().items() if path in planted} == planted
     view = foreign.fresh()
-    reported = {problem.path for problem in view.problems}
+    reported = {problem.path.replace("\\xff", "\udcff") for problem in view.problems}
     silent = {"invincat.yaml", "unreadable/0123", "tools/run.sh", "memory/Bad Folder/x.md", "memory/testing/inner/x.md"}
     assert reported == (planted.keys() - silent) | {"tools", "memory/Bad Folder", "memory/testing/inner"}
     assert len(view) == 4
@@ -482,3 +482,12 @@ def test_a_model_commits_what_it_can_show(bench: Bench) -> None:
     )
     assert read(bench.log()[-1]).sources == ("noxfile.py#L3",)
     assert bench.memory("sessions").source.evidence[0].quote == "nox.options.sessions"
+
+
+def test_two_held_moves_are_two_proposals() -> None:
+    """RULES 6.7: an id derives from what is proposed, and a move proposes a place."""
+    bench = Bench()
+    bench.ok(create("Use nox."))
+    moves = [{"op": "move", "id": "use-nox", "name": name, "reason": "r"} for name in ("a", "b", "a")]
+    held = [bench.do(item, hold="a person decides") for item in moves]
+    assert held[0].proposal == held[2].proposal != held[1].proposal

@@ -13,7 +13,7 @@ from invincat.store.message import LEAST_ABOUT, MAX_SUBJECT, Hold, compose, comp
 from tests.memory.factories import MODEL, USER, context, create, quick, run, ulid, view_of
 from tests.memory.strategies import lines
 
-OPS = {"create", "update", "supersede", "archive", "restore", "delete", "score"}
+OPS = {"create", "update", "supersede", "archive", "restore", "delete", "score", "move"}
 FORGED = [
     *(
         "Invincat-Op: delete",
@@ -44,6 +44,7 @@ def messages(title: str, reason: str, source: Source = USER) -> dict[str, str]:
         (view_of("one"), {"op": "supersede", "id": "one", "content": "Body.", "title": title, "reason": reason}),
         (view, {"op": "archive", "id": "one", "reason": reason}),
         (view, {"op": "delete", "id": "one", "reason": reason}),
+        (view_of("one"), {"op": "set", "id": "one", "title": title, "name": "three", "reason": reason}),
         (view, {"op": "rescore", "id": "one", "score": 3, "reason": reason}),
         (
             run(view, {"op": "archive", "id": "one", "reason": "r"}).view,

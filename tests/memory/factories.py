@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from invincat.app import id_from
 from invincat.governance.gate import Judgement, judge
 from invincat.governance.grounding import Grounds, Heard, NoGrounds, SourceText
-from invincat.ledger import Ledger, Outcome
+from invincat.ledger import Ledger
 from invincat.memory.change import Context, Step, apply
 from invincat.memory.entry import Confidence, Kind, Memory, Source, Tier, Verdict
 from invincat.memory.naming import memory_path
@@ -19,6 +19,7 @@ from invincat.memory.operation import decode
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View, build, record_of
+from invincat.outcome import Outcome
 from invincat.store.base import Signature, Store
 from invincat.store.inmemory import InMemoryStore
 from invincat.store.tree import NoCache, ViewReader

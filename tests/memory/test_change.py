@@ -539,3 +539,140 @@ def test_ended_is_not_a_matter_of_the_successor() -> None:
     """RULES 1.1: an archived memory is out of the active ones."""
     view = build(None, [record("a"), record_of(ended(memory(id=ulid(2))), "memory/testing/b.md")])
     assert [held.name for held in view.active()] == ["a"]
+
+
+# --- move and set, a person's (RULES 2, 6.2, 6.4) ---
+
+
+def move(id: str = "old", **fields: Any) -> dict[str, Any]:
+    """A move operation."""
+    return {"op": "move", "id": id, "reason": "it is found there", **fields}
+
+
+def test_a_move_is_one_step_with_the_old_path_gone() -> None:
+    """FORMAT "Tree": name and section change by `move` alone; the text register's clock goes on (RULES 6.1, 6.2)."""
+    step = run(TWO, move(name="nox", section="Build tools"), context(LATER))
+    assert (step.op, step.removed) == ("move", ("memory/testing/old.md",))
+    assert step.subject is not None
+    assert (step.subject.path, step.subject.id) == ("memory/build-tools/nox.md", ulid(1))
+    assert subject(step) == replace(found(TWO, "old"), section="Build tools", updated_at=LATER)
+    assert step.view.find("old") is None
+
+
+def test_a_name_alone_moves_the_clock_too() -> None:
+    """RULES 6.1: the wanted name is of the text register, though the file does not spell it."""
+    step = run(TWO, move(name="nox"), context(LATER))
+    assert subject(step) == replace(found(TWO, "old"), updated_at=LATER)
+
+
+def test_a_section_that_is_spelled_otherwise_stays_where_it_is() -> None:
+    """FORMAT `section`: the folder is its slug."""
+    step = run(TWO, move(section="testing"))
+    assert (step.op, step.removed, subject(step).section) == ("update", (), "testing")
+
+
+def test_moving_to_where_it_is_changes_nothing() -> None:
+    """RULES 2."""
+    assert run(TWO, move(name="old", section="Testing")).op == "noop"
+
+
+def test_a_move_never_takes_a_place() -> None:
+    """RULES 1.6: not of an active, not of a retired memory, nor of a file that is none."""
+    fault = refused(TWO, move(name="new"))
+    assert (fault.rule, fault.field, "memory/testing/new.md" in fault.message) == ("RULES 1.6", "name", True)
+    retired = run(TWO, {"op": "archive", "id": "new", "reason": "r"}).view
+    assert "archived" in refused(retired, move(name="new")).message
+    bad = build(None, [*TWO], problems=[Problem("memory/build/old.md", "bad"), Problem("memory/build/x.md", "bad")])
+    assert refused(bad, move(section="Build")).field == "section"
+    assert refused(bad, move(name="x")).field == "name"
+
+
+def test_a_retired_memory_can_be_moved_out_of_the_way() -> None:
+    """RULES 1.6: a person's decision, as deleting is; its end stays as it was."""
+    view = run(TWO, {"op": "archive", "id": "old", "reason": "r"}).view
+    step = run(view, move(name="old-build"), context(LATER))
+    end = found(view, "old")
+    assert subject(step) == replace(end, updated_at=LATER)
+    assert run(step.view, create("Something else.", name="old")).op == "create"
+
+
+def test_a_move_frees_the_name_for_the_next() -> None:
+    """RULES 6.4: in the same commit; links of predecessors keep their words, the id in them counts."""
+    view = run(View(), create("Use nox.")).view
+    view = run(view, create("Use nox! It is quick."), context(start=1 << 81)).view
+    view = run(view, create("Use make."), context(start=1 << 82)).view
+    view = run(view, supersede("use-make", by="use-nox")).view
+    step = run(view, move("use-nox", name="nox"))
+    assert [now.path for _, now in step.renamed] == ["memory/testing/use-nox.md"]
+    assert found(step.view, "use-nox").id == ulid(1 << 81)
+    assert found(step.view, "use-make") == found(view, "use-make")
+
+
+def test_a_person_sets_kind_and_check() -> None:
+    """RULES 2; an empty command takes the command away."""
+    item = {"op": "set", "id": "old", "reason": "it is binding"}
+    step = run(TWO, {**item, "kind": "constraint", "check": "nox --list"}, context(LATER))
+    assert step.op == "update"
+    assert subject(step) == replace(found(TWO, "old"), kind=Kind.CONSTRAINT, check="nox --list", updated_at=LATER)
+    assert subject(run(step.view, {**item, "check": ""})).check is None
+    assert run(TWO, {**item, "check": ""}).op == "noop"
+
+
+def test_a_constraint_is_never_cold_nor_made_warm_by_itself() -> None:
+    """RULES 2: refused with what to do, never repaired."""
+    cold = build(None, [record("old", score=10, tier=Tier.COLD)])
+    item = {"op": "set", "id": "old", "reason": "it is binding", "kind": "constraint"}
+    fault = refused(cold, item)
+    assert (fault.field, "30 or more" in fault.message) == ("tier", True)
+    assert subject(run(cold, {**item, "tier": "warm"})).score == 30
+    bound = run(cold, {**item, "score": 40}).view
+    assert "another kind" in refused(bound, {"op": "retier", "id": "old", "tier": "cold", "reason": "r"}).message
+
+
+def test_one_set_moves_rewords_and_rates() -> None:
+    """What an editor's file says is one operation on one memory (RULES 3.1)."""
+    item = {"op": "set", "id": "old", "reason": "r", "name": "nox", "title": "Nox", "score": 90, "section": "Build"}
+    step = run(TWO, item, context(LATER))
+    made = subject(step)
+    assert (step.op, step.view.records[ulid(1)].path) == ("move", "memory/build/nox.md")
+    assert (made.title, made.score, made.tier, made.updated_at, made.last_scored_at) == (
+        *("Nox", 90, Tier.HOT),
+        *(LATER, LATER),
+    )
+
+
+# --- personal memories of one project (RULES 4 "Whose rule is it?") ---
+
+
+def test_a_project_limits_a_memory_of_the_user_scope_alone() -> None:
+    """FORMAT `scope`."""
+    mine = context(scope=Scope.USER)
+    step = run(View(), create("Use tabs.", scope="user", project="invincat"), mine)
+    assert subject(step).project == "invincat"
+    assert refused(View(), create("Use tabs.", project="invincat")).field == "project"
+    after = run(step.view, supersede("use-tabs", content="Use spaces."), context(scope=Scope.USER, start=1 << 81))
+    assert after.successor is not None
+    assert after.successor.memory.project == "invincat"
+
+
+def test_equal_words_for_another_project_are_another_memory() -> None:
+    """RULES 4 "Duplicates": said already is what already holds there."""
+    mine = create("Use tabs.", scope="user")
+    view = run(View(), {**mine, "project": "a"}, context(scope=Scope.USER)).view
+    assert run(view, {**mine, "project": "a"}, context(scope=Scope.USER, start=1 << 81)).op == "noop"
+    assert run(view, {**mine, "project": "b"}, context(scope=Scope.USER, start=1 << 81)).op == "create"
+    everywhere = run(view, mine, context(scope=Scope.USER, start=1 << 81))
+    assert everywhere.op == "create"
+    assert run(everywhere.view, {**mine, "project": "b"}, context(scope=Scope.USER, start=1 << 82)).op == "noop"
+
+
+# --- restore says what holds as well ---
+
+
+def test_restoring_tells_of_the_successor_that_stays() -> None:
+    """RULES 1.2: both hold then."""
+    view = run(TWO, supersede(by="new")).view
+    restore = {"op": "restore", "id": "old", "reason": "r"}
+    assert "new, which had taken the place of old, holds as well" in str(run(view, restore).note)
+    gone = run(view, {"op": "archive", "id": "new", "reason": "r"}).view
+    assert run(gone, restore).note is None

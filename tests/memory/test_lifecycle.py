@@ -16,7 +16,7 @@ from invincat.memory.operation import decode
 from invincat.memory.refusal import Refused
 from invincat.memory.register import END_KEYS, FIXED_KEYS, SCORE_KEYS, TEXT_KEYS
 from invincat.memory.scope import Scope
-from invincat.memory.view import View, build
+from invincat.memory.view import Record, View, build
 from tests.memory.factories import MODEL, NOW, USER, ulid
 
 # Few titles and names, so that they collide.
@@ -109,6 +109,29 @@ class Lifecycle(RuleBasedStateMachine):
         """Bring back."""
         self.run({"op": "restore", "id": self.target(pick), "reason": "r"})
 
+    @rule(
+        pick=PICKS,
+        name=st.none() | st.sampled_from([*NAMES, "memory", "use-nox-2"]),
+        section=st.none() | st.sampled_from(SECTIONS),
+    )
+    def move(self, pick: int, name: str | None, section: str | None) -> None:
+        """To another name, another section, or both."""
+        given = {key: value for key, value in (("name", name), ("section", section)) if value is not None}
+        self.run({"op": "move", "id": self.target(pick), "reason": "r", **(given or {"section": "Build"})})
+
+    @rule(
+        pick=PICKS,
+        kind=st.sampled_from(["constraint", "convention"]),
+        check=st.none() | st.sampled_from(["", "make"]),
+        name=st.none() | st.sampled_from(NAMES),
+        title=st.none() | st.sampled_from(CLAIMS),
+        score=st.none() | st.integers(0, 100),
+    )
+    def set(self, pick: int, **fields: Any) -> None:
+        """All that a person may, at once."""
+        given = {name: value for name, value in fields.items() if value is not None}
+        self.run({"op": "set", "id": self.target(pick), "reason": "r", **given})
+
     def target(self, pick: int) -> str:
         """A name or an id, mostly of a memory that exists."""
         records = sorted(self.view, key=lambda record: record.memory.id)
@@ -139,7 +162,8 @@ class Lifecycle(RuleBasedStateMachine):
         assert (step.op == "noop") is (step.view is before)
         for id in before.records.keys() & step.view.records.keys():
             old, new = before.records[id].memory, step.view.records[id].memory
-            check_pair(old, new, step)
+            check_pair(old, new, step, item)
+            check_place(before.records[id], step.view.records[id], step)
             check_rewrite(old, new)
         for id in before.records.keys() - step.view.records.keys():
             check_deletion(before.records[id].memory, id, step)
@@ -220,18 +244,34 @@ class Lifecycle(RuleBasedStateMachine):
                 assert apply(self.view, operations[0], context).op == "create"
 
 
-def check_pair(old: Memory, new: Memory, step: Step) -> None:
+def check_pair(old: Memory, new: Memory, step: Step, item: dict[str, Any]) -> None:
     """RULES 1.2, 1.3, 2, 6.2: what an operation may change of a memory that stays."""
-    for key in (*FIXED_KEYS, "kind", "section"):
+    persons = {"move": {"section"}, "set": {"kind", "section", "check"}}.get(item["op"], set())
+    for key in {*FIXED_KEYS, "kind", "section", "check"} - persons:
         assert getattr(old, key) == getattr(new, key)
+    is_named = step.op == "move" and step.subject is not None and step.subject.id == new.id and renamed(step)
     for clock, keys in (("updated_at", TEXT_KEYS), ("last_scored_at", SCORE_KEYS)):
-        changed = any(getattr(old, key) != getattr(new, key) for key in keys)
+        changed = any(getattr(old, key) != getattr(new, key) for key in keys) or (is_named and keys is TEXT_KEYS)
         assert (getattr(new, clock) > getattr(old, clock)) if changed else (getattr(new, clock) == getattr(old, clock))
     if any(getattr(old, key) != getattr(new, key) for key in END_KEYS):
         assert step.op in {"supersede", "archive", "restore"}
         assert all(getattr(old, key) == getattr(new, key) for key in (*TEXT_KEYS, *SCORE_KEYS))
         assert new.is_active is (step.op == "restore")
         assert new.restores == old.restores + (step.op == "restore")
+
+
+def renamed(step: Step) -> bool:
+    """Whether the memory that a step is about wants another name now."""
+    assert step.before is not None
+    assert step.subject is not None
+    return wanted_name(step.before.name) != wanted_name(step.subject.name)
+
+
+def check_place(old: Record, new: Record, step: Step) -> None:
+    """RULES 6.4: only a move changes what a name is wanted; others are at most settled among those that want it."""
+    if not (step.op == "move" and step.subject is not None and step.subject.id == new.id):
+        assert wanted_name(old.name) == wanted_name(new.name)
+        assert (old.path == new.path) or new.id in {record.id for _, record in step.renamed}
 
 
 def check_rewrite(old: Memory, new: Memory) -> None:

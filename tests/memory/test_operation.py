@@ -17,7 +17,9 @@ VALID: dict[str, Any] = {
     "content": "Run the tests through nox.",
     "title": "Nox runs the tests",
     "name": "use-nox",
+    "project": "invincat",
     "kind": "convention",
+    "check": "nox --list",
     "confidence": "low",
     "score": 70,
     "tier": "hot",
@@ -37,6 +39,8 @@ ILLEGAL: dict[str, list[Any]] = {
     "content": [None, "", " \n ", "x" * 4001, 5, ["x"], {}],
     "title": [None, "", "x" * 121, "a\nb", "\x1b[31m", 5],
     "name": [None, "", "Use-Nox", "a--b", "-a", "a-", "con", "a/b", "..", "x" * 81, "a b", 5],
+    "project": [None, "", "My Project", "../x", "a/b", "con", "a--b", "x" * 81, 5],
+    "check": [None, " ", "a\nb", " make", "make\x1b[31m", "x" * 4001, 5, ["make"]],
     "kind": [None, "rule", "Convention", 3],
     "confidence": [None, "sure", 1.0],
     "score": [None, -1, 101, 1e999, -1e999, float("nan"), 50.5, "50", True, 10**400, -(10**400), [50]],
@@ -58,7 +62,7 @@ ILLEGAL: dict[str, list[Any]] = {
 def smallest(op: str) -> dict[str, Any]:
     """The operation with what it needs, and no more."""
     names = MATRIX[op].needs or ()
-    extra = {"update": ("title",), "supersede": ("by",)}.get(op, ())
+    extra = {"update": ("title",), "supersede": ("by",), "move": ("name",), "set": ("kind",)}.get(op, ())
     return {"op": op, **{name: VALID[name] for name in (*names, *extra)}}
 
 
@@ -88,7 +92,7 @@ def test_each_missing_field_is_named(op: str, field: str) -> None:
     [
         (op, field)
         for op, rule in MATRIX.items()
-        for field in [*FIELDS, "invalid_at", "superseded_by", "created_at", "restores", "source", "check", "tombstone"]
+        for field in [*FIELDS, "invalid_at", "superseded_by", "created_at", "restores", "source", "tombstone"]
         if field not in (*rule.needs, *rule.may)
     ],
 )
@@ -131,11 +135,18 @@ def test_every_fault_of_a_batch_is_listed() -> None:
 
 
 @pytest.mark.parametrize("actor", ["memory-agent", "rules", "hook", "gardener", "mcp:cursor"])
-def test_restore_is_for_a_person(actor: str) -> None:
-    """RULES 1.2, 2: column "who"."""
-    item = {"op": "restore", "id": "x", "reason": "back"}
-    assert decode([item], actor)[1][0].field == "op"
-    assert decode([item], "user")[1] == []
+@pytest.mark.parametrize("op", ["restore", "move", "set"])
+def test_what_is_for_a_person_is_refused_from_others(actor: str, op: str) -> None:
+    """RULES 1.2, 2: column "who"; a command to check with never comes from a model."""
+    assert decode([smallest(op)], actor)[1][0].field == "op"
+    assert decode([smallest(op)], "user")[1] == []
+    assert {op for op, rule in MATRIX.items() if "check" in rule.may and not rule.person} == set()
+
+
+@pytest.mark.parametrize("op", ["move", "set"])
+def test_a_reason_alone_sets_nothing(op: str) -> None:
+    """RULES 2: at least one of the fields that it is for."""
+    assert rules(decode([{"op": op, "id": "x", "reason": "so"}], "user")[1]) == ["RULES 2"]
 
 
 @pytest.mark.parametrize("verdict", ["outdated", "superseded", "inconsistent", "misleading"])
@@ -173,6 +184,12 @@ def test_models_get_the_same_table_without_what_is_for_people() -> None:
         assert set(variant["properties"]) == {"op", *MATRIX[op].needs, *MATRIX[op].may}
         assert variant["required"] == ["op", *MATRIX[op].needs]
         assert variant["additionalProperties"] is False
+
+
+def test_a_person_gets_the_whole_table() -> None:
+    """RULES 2: `apply --schema` prints what `apply` takes."""
+    variants = schema(person=True)["properties"]["operations"]["items"]["anyOf"]
+    assert [variant["properties"]["op"]["const"] for variant in variants] == list(MATRIX)
 
 
 _JSON = st.recursive(

@@ -1,4 +1,4 @@
-"""What every store must do: one suite over git (bare, with a work tree) and memory."""
+"""What every store must do: one suite over git (bare, with a work tree, refs moved by git itself) and memory."""
 
 import hashlib
 import json
@@ -30,6 +30,7 @@ from invincat.store.base import (
 from invincat.store.git import GitStore
 from invincat.store.inmemory import InMemoryStore
 from invincat.store.locate import create_bare, locate
+from invincat.store.refs import GitRefs
 
 ROOT = "6c06298fdee92682ab343b6102e0bb4b3a82adfe"
 NOW = datetime(2026, 11, 29, 10, 0, 0, tzinfo=UTC)
@@ -70,8 +71,8 @@ class Case:
         return found
 
 
-@pytest.fixture(params=["bare", "worktree", "in memory"])
-def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
+@pytest.fixture(params=["bare", "worktree", "refs by git", "in memory"])
+def case(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Case]:
     if request.param == "in memory":
         memory = InMemoryStore(ADA)
         yield Case(memory, memory.plant, lambda log: [dict(line) for line in memory.logs[log]])
@@ -81,6 +82,8 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
     else:
         subprocess.run(["git", "init", "--quiet", tmp_path / "repo"], check=True)
         repository = locate(tmp_path / "repo")
+    if request.param == "refs by git":  # as in a reftable repository, which not every git can make
+        monkeypatch.setattr("invincat.store.git.refs_of", lambda _, *rest: GitRefs(*rest))
 
     def plant(files: Files) -> str:
         return _plant(repository.git_dir, files)
@@ -247,6 +250,22 @@ def test_what_a_draft_does_not_touch_stays(case: Case) -> None:
     assert case.store.commit(back).tree == case.store.commit(planted).tree
 
 
+def test_commits_that_touched_a_path(case: Case) -> None:
+    root = case.begin()
+    made, other, changed, removed = case.write(
+        root,
+        Draft("made\n", {"memory/a/x.md": b"1"}),
+        Draft("other\n", {"memory/b/y.md": b"1"}),
+        Draft("changed\n", {"memory/a/x.md": b"2"}),
+        Draft("removed\n", {}, frozenset({"memory/a/x.md"})),
+    )
+    assert list(case.store.touching(removed, ["memory/a/x.md"])) == [removed, changed, made]
+    assert list(case.store.touching(changed, ["memory/a/x.md", "memory/b"])) == [changed, other, made]
+    assert list(case.store.touching(removed, ["memory"])) == [removed, changed, other, made]
+    assert list(case.store.touching(removed, ["memory/*", "--all", ":/memory", "no\nline"])) == []
+    assert list(case.store.touching(root, ["invincat.yaml"])) == [root]
+
+
 def test_an_empty_folder_disappears(case: Case) -> None:
     root = case.begin()
     one, two = case.write(
@@ -387,3 +406,21 @@ def test_entries_are_in_the_order_of_git(case: Case) -> None:
     entries = case.store.list_tree(case.store.commit(planted).tree)
     assert [entry.name for entry in entries] == ["a.x", "a", "a0", "b"]
     assert all(isinstance(entry, TreeEntry) for entry in entries)
+
+
+def test_a_log_is_read_back_from_any_place(case: Case) -> None:
+    assert case.store.read_log("audit.jsonl") == ([], 0)
+    case.store.append("audit.jsonl", {"n": 1})
+    records, place = case.store.read_log("audit.jsonl")
+    assert records == [{"n": 1}]
+    assert case.store.read_log("audit.jsonl", place) == ([], place)
+    case.store.append("audit.jsonl", {"n": 2})
+    assert case.store.read_log("audit.jsonl", place)[0] == [{"n": 2}]
+    assert case.store.read_log("audit.jsonl")[0] == [{"n": 1}, {"n": 2}]
+    assert case.store.read_log("audit.jsonl", 10_000)[1] < 10_000, "it is shorter than that"
+
+
+def test_the_journal_names_every_move(case: Case) -> None:
+    root = case.begin()
+    records, _ = case.store.read_log("journal")
+    assert [(record["ref"], record["old"], record["new"]) for record in records] == [(MEMORY_REF, None, root)]

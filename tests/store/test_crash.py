@@ -232,6 +232,37 @@ def test_killed_while_a_ref_was_deleted(store: GitStore, repo: Path, git: Git) -
     assert moves(repo)[-1] == (one, None)
 
 
+def foreign(git: Git, parent: str, said: str = "from elsewhere") -> str:
+    tree = git("rev-parse", f"{parent}^{{tree}}").strip()
+    return git("commit-tree", "-p", parent, "-m", said, tree).strip()
+
+
+def test_a_commit_that_another_tool_leaves_out_is_kept_in_a_backup(store: GitStore, git: Git) -> None:
+    """Git's own update may succeed on an old value beside a `git pack-refs`; two of ours are lost here."""
+    one = learn(store, "one")
+    lost = []
+    for name in ("two", "three"):
+        lost.append(learn(store, name))
+        git("update-ref", MEMORY_REF, foreign(git, one, f"beside {name}"))
+        with store.exclusive():
+            pass
+    git("gc", "--quiet", "--prune=now")
+    assert sorted(store.refs("refs/invincat/backup/").values()) == sorted(lost)
+    with store.exclusive():
+        pass
+    assert len(store.refs("refs/invincat/backup/")) == 2, "each once"
+
+
+def test_who_sets_the_ref_back_or_goes_on_from_it_makes_no_backup(store: GitStore, git: Git) -> None:
+    one = learn(store, "one")
+    two = learn(store, "two")
+    for tip in (one, foreign(git, foreign(git, two))):
+        git("update-ref", MEMORY_REF, tip)
+        with store.exclusive():
+            pass
+    assert store.refs("refs/invincat/backup/") == {}
+
+
 def test_a_half_written_announcement_blocks_nobody(store: GitStore, repo: Path) -> None:
     learn(store, "one")
     for content in ("", "refs/invincat/memory", "\0\0\0"):

@@ -1,0 +1,118 @@
+"""`invincat edit NAME`: a memory in the person's own editor; what is saved goes through the gate."""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from invincat.cli.options import find, json_option, propose, scope_option
+from invincat.cli.output import EXITS, app_of, finish
+from invincat.errors import ConfigurationError, UserError
+from invincat.governance.hidden import escape_hidden
+from invincat.ledger import Ledger
+from invincat.outcome import Outcome
+from invincat.memory.scope import Scope
+from invincat.memory.sheet import Sheet, read_sheet, write_sheet
+from invincat.memory.view import Record
+from invincat.memory.yaml_scan import MalformedFile
+
+
+@click.command("edit")
+@click.argument("name")
+@click.option("--reason", metavar="WHY", default="", help="Why; by default what the file says, or: edited by hand.")
+@scope_option
+@json_option
+@click.pass_context
+def command(context: click.Context, /, name: str, reason: str, scope: Scope | None, as_json: bool) -> None:
+    """Open a memory in your editor (git's choice: GIT_EDITOR, core.editor, VISUAL, EDITOR) and take what is saved.
+
+    Whatever changed is one operation. What is refused is kept in a file; nothing that was typed is lost.
+    """
+    app = app_of(context)
+    ledger, record = find(app, name, scope)
+    before = write_sheet(record, reason)
+    with _draft(record.name, before) as draft:
+        _open_editor(app.directory, draft)
+        after = _read(draft)
+        sheet = _sheet(draft, after, record) if after.strip() not in {"", before.strip()} else None
+        if sheet is None or not sheet.changes:
+            outcome = _nothing(ledger, record)
+        else:
+            operation = {"op": "set", "id": record.id, "reason": "edited by hand", **sheet.changes}
+            outcome = propose(app, ledger, operation, seen=record)
+            if outcome.verdict == "rejected" and not as_json:
+                _explain(outcome, sheet, draft)
+                raise click.exceptions.Exit(EXITS["rejected"])
+            if outcome.verdict == "rejected":
+                finish(outcome, as_json=True)
+    finish(outcome, as_json=as_json)
+
+
+@contextmanager
+def _draft(name: str, text: str) -> Iterator[Path]:
+    """A file to edit, in a folder that only this person can read; kept where an exception finds it changed."""
+    folder = Path(tempfile.mkdtemp(prefix="invincat-"))
+    path = folder / f"{name}.md"
+    path.write_text(text, "utf-8", newline="\n")
+    try:
+        yield path
+    except BaseException:
+        if path.is_file() and path.read_bytes() != text.encode():
+            click.echo(f"what you wrote is kept in {path}", err=True)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _open_editor(directory: Path, path: Path) -> None:
+    """Run the editor that git would; UserError when it fails, ConfigurationError when there is none."""
+    asked = subprocess.run(["git", "var", "GIT_EDITOR"], cwd=directory, capture_output=True, text=True, check=False)
+    editor = asked.stdout.strip()
+    if asked.returncode or not editor:
+        raise ConfigurationError("there is no editor", next_step="set VISUAL or EDITOR")
+    # As git does: the shell splits the command, the path is one word whatever is in it.
+    done = subprocess.run(["sh", "-c", f'{editor} "$@"', editor, path], check=False)
+    if done.returncode:
+        raise UserError(f"the editor failed with {done.returncode}; nothing was changed", where=editor)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except OSError as fault:
+        raise UserError(f"cannot be read: {fault.strerror}; nothing was changed", where=str(path)) from None
+    except UnicodeDecodeError:
+        raise UserError("is not UTF-8; nothing was changed", where=str(path)) from None
+
+
+def _sheet(path: Path, text: str, record: Record) -> Sheet:
+    try:
+        return read_sheet(text, record)
+    except MalformedFile as fault:
+        raise UserError(f"{fault}; nothing was changed", where=f"{path}:{fault.line}") from None
+
+
+def _nothing(ledger: Ledger, record: Record) -> Outcome:
+    tip = ledger.tip()
+    return Outcome(
+        verdict="noop",
+        repository=ledger.store.location,
+        scope=ledger.scope,
+        before=tip,
+        after=tip,
+        hint=f"{record.name} was left as it is",
+    )
+
+
+def _explain(outcome: Outcome, sheet: Sheet, path: Path) -> None:
+    """Each reason with the line of the file that it is about."""
+    for reason in outcome.reasons:
+        line = sheet.line_of(reason.field)
+        place = f"{path}:{line}" if line else str(path)
+        about = f"{reason.field}: " if reason.field else ""
+        click.echo(escape_hidden(f"refused: {place}: {about}{reason.message} ({reason.rule})"), err=True)

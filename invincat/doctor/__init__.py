@@ -1,0 +1,1 @@
+"""Whether everything here is as it should be, and setting right what is not."""

@@ -1,0 +1,204 @@
+"""Where memories are kept: repositories, folders, named projects, a person's own (RULES 7, FORMAT "Refs")."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from invincat.app import App
+from invincat.place import FOLDER_STORE
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path / "notes"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def begun(invincat, folder):
+    """A folder with a memory, and a proposal that waits."""
+    invincat("init", cwd=folder)
+    invincat("remember", "Use nox.", cwd=folder)
+    transcript = folder.parent / "transcript.jsonl"
+    transcript.write_text('{"role": "user", "text": "From now on we always lint with ruff."}\n')
+    invincat("extract", "--transcript", str(transcript), "--extractor", "rules", cwd=folder, code=3)
+    return folder
+
+
+def refs(git, place):
+    listed = git("for-each-ref", "--format=%(refname) %(objectname)", "refs/invincat/", cwd=place)
+    return {line for line in listed.splitlines() if "backup" not in line}
+
+
+def test_a_folder_outside_of_any_repository_keeps_memories_once_it_was_begun(invincat, folder):
+    run = invincat("init", cwd=folder)
+    assert str(folder / FOLDER_STORE) in run.out
+    run = invincat("remember", "Use nox.", cwd=folder)
+    assert f"project memory of {folder / FOLDER_STORE}" in run.out
+    assert "Use nox" in invincat("list", cwd=folder).out
+    assert "Use nox" in invincat("recall", "nox", cwd=folder).out
+    assert sorted(path.name for path in folder.iterdir()) == [".invincat"]
+
+
+def test_a_folder_that_becomes_a_repository_takes_its_store_along(invincat, begun, git):
+    before = refs(git, begun / FOLDER_STORE)
+    assert len(before) == 2
+    audit = (begun / FOLDER_STORE / "invincat/audit.jsonl").read_text()
+    git("init", "--quiet", cwd=begun)
+    assert git("status", "--porcelain", cwd=begun) == ""
+    for words in (("list",), ("remember", "Use tox.")):
+        assert "run `invincat init`" in invincat(*words, cwd=begun, code=1).err
+    assert "moved here" in invincat("init", cwd=begun).out
+    assert refs(git, begun) == before
+    assert not (begun / FOLDER_STORE).exists()
+    assert (begun / ".git/invincat/audit.jsonl").read_text() == audit
+    run = invincat("list", cwd=begun)
+    assert "Use nox" in run.out
+    assert run.err == ""  # the journal knows of every move
+    assert "already there" in invincat("init", cwd=begun).out
+    git("fsck", "--strict", cwd=begun)
+
+
+# Runs `init` and kills itself at the n-th change of the disk or child process; exit 0 when there were fewer.
+KILLED = """
+import os, signal, sys
+number, events = int(sys.argv[1]), {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "subprocess.Popen"}
+def count(event, arguments):
+    global number
+    if event in events:
+        number -= 1
+        if number == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(count)
+from invincat.cli.main import run
+run(["init"])
+"""
+
+
+def kill_at(number, invincat, folder):
+    """Whether `init` was killed there."""
+    environment = {**os.environ, **invincat.environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", KILLED, str(number)]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False, timeout=60)
+    assert done.returncode in {0, -signal.SIGKILL}, done.stderr
+    return done.returncode != 0
+
+
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 23])
+def test_a_move_that_is_killed_anywhere_is_finished_by_the_next(invincat, begun, git, step):
+    before = refs(git, begun / FOLDER_STORE)
+    numbers = iter(range(1, 1000, step))
+    is_killed = True
+    while is_killed:
+        place = begun.parent / "try"
+        shutil.copytree(begun, place)
+        git("init", "--quiet", cwd=place)
+        is_killed = kill_at(next(numbers), invincat, place)
+        invincat("init", cwd=place)
+        assert refs(git, place) == before
+        assert not (place / FOLDER_STORE).exists()
+        run = invincat("list", cwd=place)
+        assert "Use nox" in run.out
+        assert run.err == ""
+        shutil.rmtree(place)
+
+
+def test_two_stores_with_memories_of_their_own_are_both_left_as_they_are(invincat, begun, git, tmp_path):
+    kept = begun.parent / "kept"
+    (begun / ".invincat").rename(kept)
+    git("init", "--quiet", cwd=begun)
+    invincat("remember", "Use tox.", cwd=begun)
+    kept.rename(begun / ".invincat")
+    before = refs(git, begun), refs(git, begun / FOLDER_STORE)
+    run = invincat("init", cwd=begun, code=1)
+    assert "have memories of their own; nothing was moved" in run.err
+    assert "move that folder elsewhere" in run.err
+    assert (refs(git, begun), refs(git, begun / FOLDER_STORE)) == before
+
+
+@pytest.mark.parametrize("is_repository", [False, True])
+def test_case_4_the_home_directory_is_never_a_project(invincat, tmp_path, git, is_repository):
+    home = tmp_path / "home"
+    home.mkdir()
+    if is_repository:
+        git("init", "--quiet", cwd=home)
+    ada = type(invincat)(home, {**invincat.environment, "HOME": str(home), "USERPROFILE": str(home)})
+    for words in (("init",), ("remember", "Use nox.")):
+        run = ada(*words, code=1)
+        assert "the home directory, or the top of the disk, is no project" in run.err
+        assert run.err.count("\n") == 1
+    ada("remember", "I like tea.", "--scope", "user")
+    assert "I like tea" in ada("list").out
+    assert not (home / ".invincat").exists()
+
+
+def test_case_6_the_nearest_repository_owns_the_memory_and_work_trees_share_it(invincat, repo, git, tmp_path):
+    inner = repo / "vendor" / "inner"
+    inner.mkdir(parents=True)
+    git("init", "--quiet", cwd=inner)
+    invincat("remember", "Use nox.")
+    invincat("remember", "Use tox.", cwd=inner)
+    assert "Use nox" not in invincat("list", cwd=inner).out
+    git("worktree", "add", "--quiet", str(tmp_path / "feature"))
+    assert "Use nox" in invincat("list", cwd=tmp_path / "feature").out
+    data = tmp_path / "data"
+    slugs = [App(place, data).project_slug for place in (repo, tmp_path / "feature", inner)]
+    assert slugs == ["repo", "repo", "inner"]
+
+
+def test_a_remote_that_is_renamed_changes_nothing(repo, git, tmp_path):
+    git("remote", "add", "origin", "https://example.org/api.git")
+    before = App(repo, tmp_path / "data").project_slug
+    git("remote", "rename", "origin", "upstream")
+    assert App(repo, tmp_path / "data").project_slug == before == "repo"
+
+
+def test_a_named_project_is_registered_by_its_first_memory(invincat, tmp_path):
+    assert "no project memories here yet" in invincat("--project", "payments", "list", code=1).err
+    assert App(tmp_path, tmp_path / "data").place.named_projects() == []
+    run = invincat("--project", "payments", "remember", "Amounts are integers.")
+    assert str(tmp_path / "data/projects/payments.git") in run.out
+    assert App(tmp_path, tmp_path / "data").place.named_projects() == ["payments"]
+    assert "Amounts are integers" in invincat("--project", "payments", "list").out
+    run = invincat("--project", "payment", "remember", "Amounts are strings.")
+    assert "payment is a new project; payments is known" in run.err
+    assert "Amounts" not in invincat("list", code=1).out + invincat("--project", "repo", "list", code=1).out
+    for slug in ("../payments", "a/b", "con", ""):
+        assert "is no project's slug" in invincat("--project", slug, "remember", "Use nox.", code=1).err
+
+
+def test_the_slug_of_the_directory_is_its_repository(invincat):
+    invincat("remember", "Use nox.")
+    assert "Use nox" in invincat("--project", "repo", "list").out
+
+
+def test_what_is_ones_own_in_one_project_only_is_not_seen_in_another(invincat, repo, git, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    git("init", "--quiet", cwd=other)
+    invincat("remember", "I like tea.", "--scope", "user")
+    invincat("remember", "I run the slow tests, too.", "--scope", "user", "--only-here")
+    [limited] = [m for m in invincat("list", "--json").json["memories"] if m["project"]]
+    assert limited["project"] == "repo"
+    for words in (("list",), ("brief",), ("recall", "slow", "tests"), ("list", "--json")):
+        assert "slow tests" in invincat(*words).out, words
+        assert "slow tests" not in invincat(*words, cwd=other).out, words
+        assert "slow tests" not in invincat(*words, cwd=tmp_path).out, words
+    assert "I like tea" in invincat("list", cwd=other).out
+    assert invincat("recall", "slow", "tests", "--json", cwd=other).json["total"] == 0
+    assert "slow tests" in invincat("show", limited["name"], cwd=other).out
+
+
+def test_settings_tell_apart_two_repositories_of_one_name(invincat, tmp_path, git):
+    twin = tmp_path / "elsewhere" / "repo"
+    twin.mkdir(parents=True)
+    git("init", "--quiet", cwd=twin)
+    invincat("remember", "I run the slow tests, too.", "--scope", "user", "--only-here")
+    assert "slow tests" in invincat("list", cwd=twin).out
+    invincat("config", "set", "--team", "project", "other-repo", cwd=twin)
+    assert "slow tests" not in invincat("list", cwd=twin).out

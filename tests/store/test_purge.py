@@ -1,0 +1,151 @@
+"""What a purge looks for, how it spells it, and which objects it may remove."""
+
+import json
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from invincat.errors import UserError
+from invincat.memory.frontmatter import MalformedFile, parse, parse_marker, render, render_marker
+from invincat.memory.marker import purged_marker
+from invincat.store.edits import MemoryEdit, TextEdit, is_of
+from invincat.store.locate import locate
+from invincat.store.needle import Needle, rename
+from invincat.store.prune import lost_of_ours, remove
+from tests.memory.factories import NOW, memory
+
+SECRET = 'zebra "kx72"\n\\quux é'
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        SECRET,
+        SECRET.upper(),
+        " ".join(SECRET.split()),
+        json.dumps(SECRET),
+        json.dumps(SECRET, ensure_ascii=False),
+        json.dumps(json.dumps({"arguments": json.dumps({"content": SECRET})})),
+    ],
+)
+def test_a_text_is_found_however_json_spells_it(spelled):
+    needle = Needle.of_texts([SECRET])
+    assert needle.search(f"before {spelled} after")
+    clean = needle.sub(f"before {spelled} after")
+    assert "kx72" not in clean.lower() and clean.startswith("before ") and clean.endswith(" after")
+
+
+@given(st.text(min_size=1).filter(str.strip), st.integers(0, 2), st.booleans())
+def test_any_text_is_found_below_any_quoting(text, depth, ascii_only):
+    text = text.strip()
+    spelled = text
+    for _ in range(depth):
+        spelled = json.dumps({"content": spelled}, ensure_ascii=ascii_only)
+    assert Needle.of_texts([text]).search(spelled)
+
+
+def test_a_pattern_is_found_below_quoting():
+    needle = Needle.of_pattern('password = "[^"]+"')
+    line = json.dumps({"arguments": json.dumps({"content": 'password = "hunter2"'}), "keep": "this"})
+    assert needle.search(line)
+    clean = needle.sub_json(json.loads(line))
+    assert json.loads(clean["arguments"]) == {"content": "purged"} and clean["keep"] == "this"
+
+
+@pytest.mark.parametrize("pattern", [".*", "purged", "memory", "id", "a?"])
+def test_what_the_format_says_cannot_be_purged(pattern):
+    with pytest.raises(UserError):
+        Needle.of_pattern(pattern).require_narrow()
+
+
+def test_the_words_in_place_are_never_longer():
+    assert Needle.of_texts(["k2"]).sub("a k2 b") == "a pu b"
+
+
+def test_names_made_from_a_text_are_made_anew():
+    needle = Needle.of_texts(["zebra_kx72+quux"])
+    assert rename("the-zebra-kx72-quux-box.md", needle, needle.texts) == "the-purged-box.md"
+    assert rename("the-box-is-zebra-kx72.md", needle, needle.texts) == "the-box-is-purged.md"  # cut at 48 characters
+    assert rename("zebras.md", needle, needle.texts) == "zebras.md"
+
+
+def test_every_key_of_a_memory_stays_valid():
+    text = 'port "9"'
+    old = memory(title=f"A {text} b", section=f"On {text}", body=f"Say {text}\nx", tags=(text,), score_reason=text)
+    data = render(old).encode()
+    new = TextEdit(Needle.of_texts([text]), {}).file(data)
+    found = parse(new)
+    assert (found.title, found.section, found.body) == ("A purged b", "On purged", "Say purged\nx")
+    assert found.tags == ("purged",) and found.score_reason == "purged" and found.id == old.id
+
+
+def test_a_pattern_that_takes_a_files_own_words_takes_the_version():
+    data = render(memory()).encode()
+    assert TextEdit(Needle.of_pattern(r"scope: \w+"), {}).file(data) is None
+
+
+def test_a_title_that_was_cut_keeps_no_piece():
+    secret = "zebra-" + "k" * 60
+    old = memory(title=f"{'word ' * 16}{secret[:30]}…", body=f"{'word ' * 16}{secret}")
+    new = TextEdit(Needle.of_pattern(r"zebra-k+"), {}).file(render(old).encode())
+    assert b"zebra" not in new and b"kkk" not in new
+
+
+def test_the_marker_of_a_purge_has_no_hash_and_no_words():
+    marker = purged_marker(memory().id, memory().scope, memory(score_reason="because zebra"), NOW)
+    text = render_marker(marker)
+    assert parse_marker(text) == marker and "zebra" not in text and "text:" not in text and "purged: true\n" in text
+    with pytest.raises(MalformedFile):
+        parse_marker(text.replace("purged: true\n", ""))
+
+
+def test_a_body_that_says_purged_is_no_marker():
+    old = memory(body="purged: true\nkeep me")
+    assert is_of(old.id)(render(old).encode())
+    assert not is_of(old.id)(render_marker(purged_marker(old.id, old.scope, old, NOW)).encode())
+
+
+def test_messages_of_others_stay():
+    edit = MemoryEdit("01JDXQ6T3M9V0K8Y2W5R7N4B1C", Needle.of_texts(["Use the zebra box"]))
+    other = "create a/b: c\n\n+ c\n\nInvincat-Op: create\nInvincat-Memory: 01JDXQ6T3M9V0K8Y2W5R7N4B1D\n"
+    assert edit.message(other, is_touched=False) == other
+    own = other.replace("B1D", "B1C").replace(": c\n", ": Use the zebra box\n") + "Invincat-Reason: zebra\n"
+    bare = edit.message(own, is_touched=True)
+    assert "zebra" not in bare and bare.startswith("create 01JDXQ6T3M9V0K8Y2W5R7N4B1C: purged\n\nInvincat-Op: create\n")
+
+
+LOST = render(memory(body="lost zebra")).encode()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_only_our_own_lost_objects_go(repo, git, packed):
+    """A person's dropped commit and unstaged blob stay, beside them in the same pack."""
+    ours = git("hash-object", "-w", "--stdin", input=LOST).strip()
+    tree = git("mktree", input=f"100644 blob {ours}\tlost.md\n").strip()
+    (repo / "work.txt").write_text("zebra of a person\n")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "Dropped")
+    theirs = [git("rev-parse", "HEAD").strip(), git("rev-parse", "HEAD:work.txt").strip()]
+    git("reset", "--quiet", "--hard", "HEAD~1")
+    git("reflog", "expire", "--expire=now", "--all")
+    theirs.append(git("hash-object", "-w", "--stdin", input="---\nid: mine\n---\n").strip())
+    if packed:
+        ids = "".join(f"{id}\n" for id in [ours, tree, *theirs])
+        git("pack-objects", "--quiet", ".git/objects/pack/pack", input=ids)
+        git("repack", "-adk", "--quiet", "--write-bitmap-index")
+        git("multi-pack-index", "write")
+        git("commit-graph", "write", "--reachable")
+        git("prune-packed")
+    doomed = lost_of_ours(locate(repo), [])
+    assert doomed == {ours: "blob", tree: "tree"}
+    remove(locate(repo), doomed)
+    for id in theirs:
+        git("cat-file", "-e", id)
+    for id in (ours, tree):
+        assert subprocess.run(["git", "cat-file", "-e", id], cwd=repo, check=False).returncode
+    git("fsck", "--full", "--strict")
+    if packed:
+        git("multi-pack-index", "verify")
+        git("commit-graph", "verify")
