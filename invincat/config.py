@@ -21,11 +21,15 @@ from invincat.memory.yaml_scan import MalformedFile, Node, Segment, scan
 MAX_FILE: Final = 64 * 1024
 FORMAT: Final = 1
 TEAM_FILE: Final = ".invincat/config.yaml"
+# Values of `embedding` that are no model of the endpoint's.
+OFF: Final = "off"
+LOCAL: Final = "local"
 
 VARIABLES: Final = {
     "model": "OPENAI_MODEL",
     "memory_model": "INVINCAT_MEMORY_MODEL",
     "base_url": "OPENAI_BASE_URL",
+    "embedding": "INVINCAT_EMBEDDING",
 }
 # What a file of settings never says, and why.
 _KEY = "a key does not belong into a file of settings; set OPENAI_API_KEY"
@@ -33,6 +37,7 @@ _NEVER: Final = {"api_key": _KEY, "key": _KEY, "openai_api_key": _KEY}
 # What whoever can push must not decide for everybody who pulls.
 _PERSONAL: Final = {
     "base_url": "a team's file cannot say where a person's words are sent; set it in your own",
+    "embedding": "a team's file cannot say where a person's memories are sent; set it in your own",
     "hooks": "a team's file cannot run programs on a person's machine",
     "approvals": "a team's file cannot approve in a person's place",
     "permission_mode": "a team's file cannot approve in a person's place",
@@ -52,6 +57,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: str | None = None
     memory_model: str | None = None
     base_url: str | None = None
+    embedding: str | None = None
     extraction: bool | None = None
     project: str | None = None
     review: Review = Review()
@@ -63,7 +69,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 _TYPES: Final = {"bool": "true or false", "str": "text", "int": "a whole number", "array": "a list", "object": "keys"}
 KEYS: Final = tuple(name for name in File.__struct_fields__ if name not in {"format", "review"})
-DEFAULTS: Final[Mapping[str, Any]] = {"extraction": True}
+DEFAULTS: Final[Mapping[str, Any]] = {"extraction": True, "embedding": OFF}
 
 
 class Value(msgspec.Struct, frozen=True):

@@ -86,7 +86,7 @@ def _folded(text: str) -> _Reading:
 
 def _matches(text: str, *, joined: bool) -> Iterator[tuple[str, int, int]]:
     lowered = text.lower()
-    long = " ".join([word for word in text.split() if len(word) >= LONG])
+    long = " ".join({word for word in text.replace(":", " ").split() if len(word) >= LONG})
     hinted = {at for hint, at in _LONG_HINTS if hint in long} if long else set()
     hinted.update([at for hint, at in _HINTS if hint in text], [at for hint, at in _LOWER_HINTS if hint in lowered])
     for at in sorted(hinted):

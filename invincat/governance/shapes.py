@@ -14,8 +14,8 @@ class Shape(NamedTuple):
 
     The group `value`, if there is one, is the secret; else the whole match is. `joins` says whether it is also
     looked for in lines that were joined: only shapes that cannot arise from ordinary words may be. `is_long`: a match
-    is one word of at least `LONG` characters, so that hints in shorter words need not be followed. `near`, where a
-    hint is an everyday word, is what else must stand in the lower-case text; it is quicker than the pattern.
+    is one word of at least `LONG` characters without a colon, so that other words need not be looked at. `near`, where
+    a hint is an everyday word, is what else must stand in the lower-case text; it is quicker than the pattern.
     """
 
     rule: str
@@ -373,7 +373,7 @@ ODD_SHAPES: Final = (
     _long("discord-webhook", "/api/webhooks/", r"/api/webhooks/[0-9]{10,24}/(?P<body>[\w-]{20,})", _token),
     _long("teams-webhook", "webhook.office.com", r"webhook\.office\.com/webhookb2/(?P<body>[\w@/-]{40,})", _token),
     _long("discord-token", ".", r"(?a:[MNO](?<![\w.-].)[\w-]{23,27}\.[\w-]{6}\.(?P<body>[\w-]{27,}))", _anything),
-    _long("telegram-token", ":AA", r"(?a:(?<![0-9A-Za-z])[0-9]{8,10}:AA(?P<body>[\w-]{32,}))", _token),
+    _shape("telegram-token", ":AA", r"(?a:(?<![0-9A-Za-z])[0-9]{8,10}:AA(?P<body>[\w-]{32,}))", _token),
     _long("huggingface-token", "hf_", r"(?<![A-Za-z0-9])hf_(?P<body>[A-Za-z0-9]{30,}+)(?!_)", _token),
     _long("sendgrid-key", "SG.", r"(?a:(?<![\w.-])SG\.[\w-]{16,64}\.(?P<body>[\w-]{16,}))", _token),
     _long("mailchimp-key", "-us", r"(?<![0-9A-Za-z])(?P<body>[0-9a-f]{32})-us[0-9]{1,2}(?![0-9])", _token),
@@ -390,11 +390,11 @@ ODD_SHAPES: Final = (
         r"(?a:(?<![\w.])[ps]at\.[\w-]{22}\.[0-9a-f]{24}\.(?P<body>[A-Za-z0-9]{20}))",
         _token,
     ),
-    _long("asana-token", "/", r"[0-9](?<![0-9/].)/[0-9]{10,20}:(?P<body>[0-9a-f]{32})", _token),
+    _shape("asana-token", "/", r"[0-9](?<![0-9/].)/[0-9]{10,20}:(?P<body>[0-9a-f]{32})", _token),
     _long("maxmind-key", "_mmk", r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_(?P<body>[A-Za-z0-9]{29})_mmk", _token),
     _long("launchdarkly-key", "sdk- api- mob-", rf"(?<![\w-])(?:sdk|api|mob)-(?P<body>{_UUID})", _token),
     _long("meta-app-token", "|", r"(?<![0-9])[0-9]{13,17}\|(?P<body>(?a:[\w-]{20,}))", _token),
-    _long("firebase-server-key", ":APA91b", r"(?a:(?<![\w-])AAAA[\w-]{7}:APA91b(?P<body>[\w-]{60,}))", _token),
+    _shape("firebase-server-key", ":APA91b", r"(?a:(?<![\w-])AAAA[\w-]{7}:APA91b(?P<body>[\w-]{60,}))", _token),
     # JFrog's tokens are too short for a mask to be told from a token.
     _shape("artifactory-token", "AKC AP", r"(?<![A-Za-z0-9])(?:AKC|AP[0-9])[A-Za-z0-9]{10,}", _anything),
     _long("jwt", "eyJ", r"(?a:(?<![\w.-])eyJ[\w=-]{10,}\.eyJ(?P<body>[\w=-]{10,}(?:\.[\w=-]*)*))", _token),

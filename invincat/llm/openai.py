@@ -1,4 +1,4 @@
-"""The client for OpenAI-compatible endpoints. The only module that imports the SDK, which takes half a second."""
+"""The client for OpenAI-compatible endpoints. Imports the SDK, which takes half a second."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -6,8 +6,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 import msgspec
-from httpx2 import HTTPError
-from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, AsyncOpenAI, AsyncStream, Timeout
+from openai import APIStatusError, AsyncOpenAI, AsyncStream, Timeout
 
 from invincat.errors import InvincatError
 from invincat.llm.assembly import Assembly
@@ -21,11 +20,12 @@ from invincat.llm.client import (
     ServerFault,
     Unreachable,
 )
-from invincat.llm.faults import Endpoint, from_status, from_stream, full_text, is_html, one_line, page_title
+from invincat.llm.faults import Endpoint, full_text
 from invincat.llm.history import Profile, learn, to_wire
 from invincat.llm.message import Assistant, Message
 from invincat.llm.retry import Policy, persist
 from invincat.llm.schema import ToolSpec
+from invincat.llm.sdk import FAULTS, explain, whole
 from invincat.llm.usage import read_usage
 
 # The SDK insists on a key; servers on this machine take any.
@@ -33,8 +33,6 @@ _NO_KEY: Final = "none"
 
 # Statuses with which endpoints refuse the shape of a request.
 _SHAPE: Final = frozenset({400, 415, 422, 500, 501})
-
-_SHORTEST_HIDDEN: Final = 8
 
 
 def _new_id() -> str:
@@ -103,13 +101,13 @@ class OpenAIClient:
             async with aclosing(stream):
                 kind = stream.response.headers.get("content-type", "").lower()
                 if "json" in kind or "html" in kind:
-                    for part in assembly.feed_whole(self._whole(await stream.response.aread())):
+                    for part in assembly.feed_whole(whole(await stream.response.aread(), self._endpoint)):
                         yield part
                 else:
                     async for chunk in stream:
                         for part in assembly.feed(chunk):
                             yield part
-        except (APIError, HTTPError, ValueError, RecursionError) as fault:
+        except FAULTS as fault:
             # What goes wrong after the finish takes nothing away from the answer.
             if not assembly.is_whole:
                 raise self._explain(fault, assembly.text) from None
@@ -141,47 +139,12 @@ class OpenAIClient:
                 tried.add(learned)
                 self.profile = learned
 
-    def _whole(self, data: bytes) -> object:
-        """The JSON of an answer that was not streamed."""
-        text = data.decode("utf-8", "replace")
-        if is_html(text):
-            raise BadAnswer(
-                f"the endpoint answered with {page_title(text)}",
-                where=self._endpoint.url_setting,
-                next_step=f"check {one_line(self._endpoint.base_url)}, it may lack /v1",
-            )
-        try:
-            whole = msgspec.json.decode(data)
-        except msgspec.DecodeError:
-            raise BadAnswer(f"the endpoint answered with no JSON: {one_line(text)!r}") from None
-        if isinstance(whole, dict) and whole.get("error"):
-            raise from_stream(whole["error"], self._endpoint)
-        return whole
-
     def _explain(self, fault: Exception, partial: str) -> InvincatError:
-        """Ours for what the SDK, or the transport under it, raised."""
-        found: InvincatError
-        match fault:
-            case APIStatusError():
-                found = from_status(fault.status_code, fault.body, fault.response.headers, self._endpoint)
-            case APITimeoutError():
-                found = self._unreachable(f"the endpoint was silent for {self._read:g} s, or did not connect")
-            case APIConnectionError() | HTTPError():
-                found = self._unreachable(f"the connection failed: {one_line(str(fault.__cause__ or fault))}")
-            case APIError():
-                found = from_stream(fault.body or str(fault), self._endpoint)
-            case _:
-                found = BadAnswer(f"the stream held what is no JSON: {one_line(str(fault))}")
-        if len(self._key) >= _SHORTEST_HIDDEN:
-            # Some endpoints repeat the key that they refuse.
-            found.what = found.what.replace(self._key, "***")
-            found.args = (found.what,)
+        """Ours for what was raised; what was delivered already is not lost."""
+        found = explain(fault, self._endpoint, self._key, self._read)
         if partial and isinstance(found, RateLimited | ServerFault | Unreachable | BadAnswer):
             return BrokenStream(found.what, partial=partial)
         return found
-
-    def _unreachable(self, what: str) -> Unreachable:
-        return Unreachable(what, where=self._endpoint.base_url, next_step="check the network and try again")
 
 
 class _Request(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -25,6 +25,8 @@ _HUMP: Final = re.compile(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
 _CONTRACTION: Final = re.compile(r"[^\W\d_]+'(?:d|ll|m|re|s|t|ve)", re.IGNORECASE)
 _IS_CJK: Final = re.compile(f"[{_CJK}]")
 _APOSTROPHE: Final = str.maketrans("\u2019", "'")
+_PLAIN_NAME: Final = re.compile(r"[^\W\d_]+(?:[-_][^\W\d_]+)+")
+_JOINTS: Final = str.maketrans("", "", "-_")
 # Accents only: the marks that change a kana or a vowel of an Indic script stand elsewhere.
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 
@@ -32,10 +34,24 @@ _STEMMER: Final = Stemmer.Stemmer("english")
 
 
 class Chunk(NamedTuple):
-    """A stretch of text as it is written, and the terms it stands for."""
+    """A stretch of text as it is written: the names that it is as a whole, and the words in it, as terms."""
 
     surface: str
-    terms: tuple[str, ...]
+    names: tuple[str, ...]
+    words: tuple[str, ...]
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """All that it is indexed under."""
+        return self.names + self.words
+
+
+class Asked(NamedTuple):
+    """A term to look for; the word of the question that it comes from; whether it is a name of several words."""
+
+    term: str
+    word: str
+    is_name: bool
 
 
 def tokens(text: str) -> list[str]:
@@ -43,36 +59,40 @@ def tokens(text: str) -> list[str]:
     return [term for chunk in chunks(text) for term in chunk.terms]
 
 
-def query_terms(text: str) -> list[str]:
-    """The terms to look for, in order, each once; empty when there is no word in the text (RULES 8).
+def ask(text: str) -> list[Asked]:
+    """What to look for, in order, each term once; empty when there is no word in the text (RULES 8).
 
-    Function words are dropped unless there is nothing else; a CJK character is looked for by itself only when it
-    stands alone.
+    Function words are dropped unless there is nothing else, also those within a name; a CJK character is looked for
+    by itself only when it stands alone.
     """
-    everything: dict[str, None] = {}
-    telling: dict[str, None] = {}
-    for surface, terms in chunks(text):
-        wanted = terms if not is_cjk(surface) else [term for term in terms if len(term) > 1] or terms
-        everything.update(dict.fromkeys(wanted))
-        telling.update(dict.fromkeys(term for term in wanted if not _is_function(surface, term)))
-    return list(telling or everything)
+    everything: dict[str, Asked] = {}
+    telling: dict[str, Asked] = {}
+    for chunk in chunks(text):
+        for term in _wanted(chunk):
+            asked = everything.setdefault(term, Asked(term, chunk.surface, term in chunk.names))
+            if not _is_function(chunk, term):
+                telling.setdefault(term, asked)
+    return list((telling or everything).values())
+
+
+def telling_words(found: Iterable[Chunk]) -> list[str]:
+    """The words of a text in order, repeated as they are, without function words and without names of several."""
+    return [word for chunk in found for word in chunk.words if not _is_function(chunk, word)]
 
 
 def chunks(text: str) -> Iterator[Chunk]:
     """The words of a text with their terms; `surface` is the word after NFKC, without accents."""
     for found in _CHUNK.finditer(fold(text)):
         surface = found[0]
-        yield Chunk(surface, _pairs(surface) if found["cjk"] else _terms(surface))
+        if found["cjk"]:
+            yield Chunk(surface, (), _pairs(surface))
+        else:
+            yield Chunk(surface, *_terms(surface))
 
 
 def is_cjk(surface: str) -> bool:
     """Whether a chunk is a run of CJK, which nobody wrote as one word."""
     return bool(_IS_CJK.match(surface))
-
-
-def is_compound(term: str) -> bool:
-    """Whether the parts of a term are terms of their own, as in `test_coder.py` or `--no-verify`."""
-    return not term.isalnum() and len(_SEGMENT.findall(term)) > 1 and not _CONTRACTION.fullmatch(term)
 
 
 def fold(text: str) -> str:
@@ -87,24 +107,36 @@ def _pairs(run: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=65536)
-def _terms(word: str) -> tuple[str, ...]:
-    """The whole, the compound names in a path, the words in it, and the humps of camel case.
+def _terms(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names: the whole, and the compound names in a path. Words: those in it, and the humps of camel case.
 
-    A lone letter is no part worth finding. What case alone separates is a term as well, for who writes it in
-    lower case.
+    A lone letter is no part worth finding. `order_repo`, `order-repo` and `OrderRepo` are one name, that of who
+    writes it as one word.
     """
     word = word.translate(_APOSTROPHE)
     whole = word.casefold()
     if _CONTRACTION.fullmatch(word):
-        return (_stem(whole),)
+        return (), (stem(whole),)
     segments = _SEGMENT.findall(word)
     if not segments:
-        return ()
-    parts = [part for segment in segments for part in (segment, *_humps(segment)) if len(part) > 1 or part.isdecimal()]
+        return (), ()
+    humps = [_humps(segment) for segment in segments]
+    if segments == [word]:
+        words = humps[0]
+        return ((stem(whole),), _stems(words)) if words else ((), (stem(whole),))
     if [whole] == [segment.casefold() for segment in segments]:
-        return tuple(_stem(part.casefold()) for part in parts) or (whole,)
-    names = [name for name in whole.split("/") if is_compound(name)] if "/" in whole else []
-    return (whole, *names, *(_stem(part.casefold()) for part in parts))
+        return (), (stem(whole),)
+    parts = [part for segment, its in zip(segments, humps, strict=True) for part in (segment, *its)]
+    names = [name for name in whole.split("/") if len(_SEGMENT.findall(name)) > 1] if "/" in whole else []
+    return tuple(map(_joined, (whole, *names))), _stems(parts)
+
+
+def _joined(name: str) -> str:
+    return stem(name.translate(_JOINTS)) if _PLAIN_NAME.fullmatch(name) else name
+
+
+def _stems(parts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(stem(part.casefold()) for part in parts if len(part) > 1 or part.isdecimal())
 
 
 def _humps(segment: str) -> list[str]:
@@ -113,12 +145,23 @@ def _humps(segment: str) -> list[str]:
 
 
 @lru_cache(maxsize=65536)
-def _stem(word: str) -> str:
-    stem: str = _STEMMER.stemWord(word)
-    return stem
+def stem(word: str) -> str:
+    """What the forms of a word have in common; the word is in lower case."""
+    found: str = _STEMMER.stemWord(word)
+    return found
 
 
-def _is_function(surface: str, term: str) -> bool:
-    if is_cjk(surface):
+def _wanted(chunk: Chunk) -> tuple[str, ...]:
+    """The terms of a chunk of a question."""
+    return tuple(term for term in chunk.terms if len(term) > 1) or chunk.terms if is_cjk(chunk.surface) else chunk.terms
+
+
+def _is_function(chunk: Chunk, term: str) -> bool:
+    if is_cjk(chunk.surface):
         return term in CJK_FUNCTION_WORDS or not CJK_PARTICLES.isdisjoint(term)
-    return surface.translate(_APOSTROPHE).casefold() in FUNCTION_WORDS
+    if chunk.names:
+        return term not in chunk.names and term in _FUNCTION_STEMS
+    return chunk.surface.translate(_APOSTROPHE).casefold() in FUNCTION_WORDS
+
+
+_FUNCTION_STEMS: Final = frozenset(map(stem, FUNCTION_WORDS))

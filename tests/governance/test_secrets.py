@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from invincat.governance.secrets import Finding, scan
-from invincat.governance.shapes import PREFIXES, SHAPES, Prefix
+from invincat.governance.shapes import LONG, PREFIXES, SHAPES, Prefix
 
 BODY = "a1B2c3D4e5F6g7H8j9K0"
 HEX = "0a1b2c3d4e5f6789"
@@ -381,3 +381,17 @@ def test_time_is_linear_on_200_kb_of_adversity(unit):
         begin = time.process_time()
         scan(text)
         assert time.process_time() - begin < 1
+
+
+def test_what_is_looked_for_in_long_words_only_is_one() -> None:
+    """`Shape.is_long`: a shorter token, or one with a colon, would be overlooked."""
+    for prefix in PREFIXES:
+        assert prefix.shape().is_long
+        assert all(len(start) + prefix.least >= LONG and ":" not in start for start in prefix.prefixes.split())
+        assert ":" not in prefix.body
+    for shape in SHAPES:
+        bad = SAMPLES.get(shape.rule.removeprefix("secret:"), ([], []))[0] if shape.is_long else []
+        for text in bad:
+            [found] = [one for one in scan(text) if one.rule == shape.rule]
+            token = text[found.start : found.end]
+            assert len(token) >= LONG and not set(token) & set(": \t\n"), token

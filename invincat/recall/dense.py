@@ -1,0 +1,193 @@
+"""The second leg of recall, by meaning: finds what says the same in other words.
+
+Vectors are made on a thread and kept by blob and model; what has none yet is found by its words alone. Whatever goes
+wrong on the way, the words still answer (RULES 9).
+"""
+
+import threading
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from itertools import islice
+from typing import Final, NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from invincat.errors import InvincatError, ProviderError
+from invincat.memory.view import Record
+from invincat.recall.analysis import query_terms
+from invincat.recall.embedder import Embedder
+from invincat.recall.fusion import POOL, fuse
+from invincat.recall.hit import Hit, Results, present
+from invincat.recall.query import Query, facets_of
+from invincat.recall.vectors import VectorCache
+
+# Seconds that a search waits for the vector of its question, and for those of memories that have none yet.
+PATIENCE: Final = 2.0
+PATIENCE_FOR_MEMORIES: Final = 0.5
+# Memories that are read for the thread at once, which takes a moment; their vectors take it seconds.
+PORTION: Final = 500
+# Of a longer text the beginning stands for all of it; models read little more.
+MAX_TEXT: Final = 2000
+WHY: Final = "meaning"
+
+
+class Stock(NamedTuple):
+    """All records of a store at the commit that is searched, and where their vectors are kept."""
+
+    records: Sequence[Record]
+    cache: VectorCache
+
+
+class _Lack(NamedTuple):
+    """A record without a vector, and where that belongs."""
+
+    record: Record
+    cache: VectorCache
+
+
+class _Task(NamedTuple):
+    """A text that becomes a vector."""
+
+    blob: str
+    text: str
+    cache: VectorCache
+
+
+class Meaning:
+    """The leg by meaning, over all stores that are searched together. One thread may search."""
+
+    def __init__(self, embedder: Embedder, patience: float = PATIENCE) -> None:
+        self._embedder = embedder
+        self._patience = patience
+        self._making: threading.Thread | None = None
+        self._fault: InvincatError | None = None
+
+    def join(self, query: Query, stocks: Sequence[Stock], words: Results) -> Results:
+        """The best `query.limit` by words and by meaning; `words.hits` are the first `POOL` by words, or more.
+
+        Where meaning cannot be asked for, the words are the answer and `degraded` says why (RULES 9). What will not
+        clear by itself is raised: ConfigurationError.
+        """
+        if not query_terms(query.text) or query.limit < 1:
+            return _cut(words, query.limit)
+        try:
+            vector = _within(self._patience, lambda: self._embedder.embed([query.text[:MAX_TEXT]], is_question=True)[0])
+        except ProviderError as fault:
+            return _cut(words, query.limit, f"found by words alone: {fault.what}")
+        question = np.frombuffer(vector, np.float32)
+        near, lacks = self._compare(question, stocks, query)
+        if lacks:
+            self._make(lacks)
+            near, lacks = self._compare(question, stocks, query)
+        return _cut(_joined(query, near, words), query.limit, self._incomplete(lacks, near))
+
+    def _compare(question: NDArray[np.float32], stocks: Sequence[Stock], query: Query) -> tuple[_Near, Sequence[_Lack]]:
+        """What has a vector of the question's dimension, and what has none."""
+        records: list[Record] = []
+        rows: list[bytes] = []
+        lacks: list[_Lack] = []
+        for stock in stocks:
+            wanted = [record for record in stock.records if record.is_active or query.include_retired]
+            known = stock.cache.load(self._embedder.model, [record.blob for record in wanted])
+            for record in wanted:
+                row = known.get(record.blob, b"")
+                if len(row) == question.nbytes:
+                    records.append(record)
+                    rows.append(row)
+                else:
+                    lacks.append(_Lack(record, stock.cache))
+        return _Near(question, records, rows), lacks
+
+    def _make(self, lacks: Sequence[_Lack]) -> None:
+        """Begin to make vectors on a thread, unless one is at it, and wait a little for them."""
+        if self._making is None or not self._making.is_alive():
+            # Read here: the stores are not made for several threads.
+            tasks = [_Task(lack.record.blob, _text(lack.record), lack.cache) for lack in lacks[:PORTION]]
+            self._making = threading.Thread(target=self._embed, args=[tasks], name="embedding", daemon=True)
+            self._making.start()
+        self._making.join(PATIENCE_FOR_MEMORIES)
+
+    def _embed(self, tasks: Sequence[_Task]) -> None:
+        """Make the vectors of these texts. A fault ends it, and the next search tries again (RULES 9)."""
+        self._fault = None
+        try:
+            for start in range(0, len(tasks), self._embedder.batch):
+                batch = tasks[start : start + self._embedder.batch]
+                vectors = self._embedder.embed([task.text for task in batch])
+                for cache in {id(task.cache): task.cache for task in batch}.values():
+                    made = zip(batch, vectors, strict=True)
+                    cache.save(self._embedder.model, {task.blob: vector for task, vector in made if task.cache is cache})
+        except InvincatError as fault:
+            self._fault = fault
+
+    def _incomplete(self, lacks: Sequence[_Lack], near: "_Near") -> str | None:
+        if not lacks:
+            return None
+        why = f": {self._fault.what}" if self._fault else ""
+        return f"{len(lacks)} of {len(lacks) + len(near.records)} memories are found by words alone so far{why}"
+
+
+class _Near:
+    """How near to the question each record is that has a vector."""
+
+    def __init__(self, question: NDArray[np.float32], records: Sequence[Record], rows: Sequence[bytes]) -> None:
+        self.records = records
+        self._scores = np.frombuffer(b"".join(rows), np.float32).reshape(-1, len(question)) @ question
+        self.by_id: Mapping[str, float] = dict(
+            zip((record.id for record in records), self._scores.tolist(), strict=True)
+        )
+
+    def best(self, query: Query) -> list[Record]:
+        """The nearest `POOL` that pass the filters, as far as they are nearer than most."""
+        if not self.records:
+            return []
+        floor = self._scores.mean()
+        ranked = (self.records[at] for at in np.argsort(-self._scores, kind="stable") if self._scores[at] >= floor)
+        return list(islice((record for record in ranked if query.admits(facets_of(record.memory))), POOL))
+
+
+def _joined(query: Query, near: _Near, words: Results) -> Results:
+    hits = {hit.id: hit for hit in words.hits}
+    found = {record.id: record for record in near.best(query)}
+    scores = fuse(
+        {id: hit.score for id, hit in hits.items()},
+        {id: near.by_id[id] for id in {**hits, **found} if id in near.by_id},
+    )
+    ranked = sorted(scores, key=scores.__getitem__, reverse=True)[: query.limit]
+    shown = tuple(_hit(scores[id], hits.get(id) or present(found[id], 0.0, {})) for id in ranked)
+    return replace(words, hits=shown, total=words.total + sum(hit.id not in hits for hit in shown))
+
+
+def _hit(score: float, hit: Hit) -> Hit:
+    """A hit with its score of both legs, and what speaks for it if no word does."""
+    return replace(hit, score=round(min(max(score, 0.0), 100.0), 2), why=hit.why or (WHY,))
+
+
+def _cut(results: Results, limit: int, reason: str | None = None) -> Results:
+    degraded = "; ".join(filter(None, (results.degraded, reason))) or None
+    return replace(results, hits=results.hits[: max(limit, 0)], degraded=degraded)
+
+
+def _text(record: Record) -> str:
+    memory = record.memory
+    return f"{memory.title}\n{memory.body}".strip()[:MAX_TEXT]
+
+
+def _within(seconds: float, job: "Callable[[], array[float]]") -> "array[float]":
+    """What a job returns or raises, on a thread that is left behind when it takes longer; then ProviderError."""
+    future: Future[array[float]] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(job())
+        except BaseException as fault:  # noqa: BLE001 - it is raised where somebody waits for it
+            future.set_exception(fault)
+
+    threading.Thread(target=run, name="embedding-question", daemon=True).start()
+    try:
+        return future.result(seconds)
+    except TimeoutError:
+        raise ProviderError(f"the embedding of the question took longer than {seconds:g} s") from None
