@@ -6,7 +6,7 @@ Here the clock is read and the place of the user's data decided; below it both a
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
-from invincat.config import TEAM_FILE, Settings, load
+from invincat.config import DEFAULT_URL, LOCAL, OFF, TEAM_FILE, VARIABLES, Settings, load
 from invincat.errors import ConfigurationError, StoreError, UserError
 from invincat.governance.grounding import Heard, Standing
 from invincat.governance.policy import Policy
 from invincat.ledger import Ledger
 from invincat.memory.entry import Source as Origin
 from invincat.memory.scope import Scope
-from invincat.memory.view import View
+from invincat.memory.view import Record, View
 from invincat.place import Place
 from invincat.store.adopt import move_store
 from invincat.store.git import GitStore
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from invincat.context.briefing import Briefing
     from invincat.recall.hit import Hit, Results
     from invincat.recall.index import Index
-    from invincat.recall.query import Query
+    from invincat.recall.query import About, Query
+    from invincat.semantic import Semantic
 
 
 class NoStore(UserError):
@@ -281,7 +282,8 @@ class App:
         """Whether what a search found holds here, by id; the memories are read only where that is not known yet."""
         from invincat.lookup import record_behind  # noqa: PLC0415 - see above
 
-        return self.standings.of(record_behind(self.ledger(Scope(hit.scope)), hit) for hit in hits)
+        ledgers = {ledger.scope: ledger for ledger in self.existing()}
+        return self.standings.of(record_behind(ledgers[Scope(hit.scope)], hit) for hit in hits)
 
     def scope_of(self, items: Sequence[Any]) -> Scope:
         """The store of the memories that a batch names by id or name; the project's where none has them."""
@@ -312,30 +314,116 @@ class App:
         views = [(ledger.scope, self.view(ledger).without(ledger.foreign.memories())) for ledger in self.readable()]
         return brief(views, [*paths, *self.working_folder()], ask=self.standings.of)
 
+    def beside(self, prompt: str, paths: Sequence[str] = (), known: Container[str] = ()) -> list[Record]:
+        """The few memories that one message is about, without those whose ids are `known`; often none."""
+        from invincat.lookup import record_behind  # noqa: PLC0415 - see above
+        from invincat.recall.prompt import CANDIDATES, MAX_PROMPT, to_tell  # noqa: PLC0415 - see above
+        from invincat.recall.query import Query  # noqa: PLC0415 - see above
+
+        found = self.recall(Query(prompt[:MAX_PROMPT], limit=CANDIDATES), paths=paths)
+        hits = [hit for hit in found.hits if hit.id not in known and hit.id not in self.untrusted()]
+        return [record_behind(self.ledger(Scope(hit.scope)), hit) for hit in to_tell(prompt, hits)]
+
     def working_folder(self) -> list[str]:
         """The app's directory as a path in the repository; nothing at its top. It is in play, too (RULES 11)."""
         root = self.repository.root if self.source is not None else None
         place = self.directory.resolve()
         return [place.relative_to(root).as_posix()] if root and place != root and place.is_relative_to(root) else []
 
-    def recall(self, query: "Query", progress: Callable[[int, int], None] | None = None) -> "Results":
-        """Search what may be read; of two stores the better hits first."""
+    def recall(
+        self,
+        query: "Query",
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        paths: Sequence[str] = (),
+        at: str | None = None,
+    ) -> "Results":
+        """What was found, what does not hold here marked and last (RULES 12); see `search`."""
+        results = self.search(query, progress, paths=paths, at=at)
+        return results.with_standings(self.standing(results.hits))
+
+    def search(
+        self,
+        query: "Query",
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        paths: Sequence[str] = (),
+        at: str | None = None,
+    ) -> "Results":
+        """Search what may be read; of two stores the better hits first.
+
+        What is about one of `paths`, or the working folder, is lifted. `at` asks what a store said then
+        (`Ledger.resolve`); UserError where none has such a commit.
+        """
         from invincat.lookup import StoreCorpus  # noqa: PLC0415 - see above
         from invincat.recall.hit import merge  # noqa: PLC0415 - see above
 
-        asked = replace(query, project=self.project_slug)
+        asked = replace(query, project=self.project_slug, about=self._about(paths))
+        commits = self._commits(self.readable(query.scope), at)
+        corpora = {ledger.scope: StoreCorpus(ledger, commit) for ledger, commit in commits}
+        semantic = self._semantic
+        wide = semantic.widen(asked) if semantic else asked
         answers = [
-            self._index(ledger).search(StoreCorpus(ledger), asked, progress) for ledger in self.readable(query.scope)
+            self._index(scope).search(corpus, wide, progress, is_past=at is not None)
+            for scope, corpus in corpora.items()
         ]
-        return merge(answers, query.limit)
+        words = merge(answers, wide.limit)
+        if semantic is None:
+            return words
+        records = {self._state_dirs[scope] / "parsed": corpus.records() for scope, corpus in corpora.items()}
+        return semantic.join(asked, records, words)
 
-    def _index(self, ledger: Ledger) -> "Index":
+    def _about(self, paths: Sequence[str]) -> "About | None":
+        in_play = [*map(self.repository_path, paths), *self.working_folder()]
+        if not in_play:
+            return None
+        from invincat.memory.coverage import Coverage  # noqa: PLC0415 - see above
+
+        return Coverage(in_play).about
+
+    @staticmethod
+    def _commits(ledgers: Sequence[Ledger], at: str | None) -> list[tuple[Ledger, str | None]]:
+        """Each ledger with the commit that is meant, None for its tip; those that have no such commit are left out."""
+        if at is None:
+            return [(ledger, None) for ledger in ledgers]
+        found: list[tuple[Ledger, str | None]] = []
+        for ledger in ledgers:
+            try:
+                found.append((ledger, ledger.resolve(at)))
+            except UserError:
+                if len(ledgers) == 1 or (ledger is ledgers[-1] and not found):
+                    raise
+        return found
+
+    def _index(self, scope: Scope) -> "Index":
         from invincat.recall.index import Index  # noqa: PLC0415 - see above
 
-        if ledger.scope not in self._indexes:
-            folder = self._state_dirs[ledger.scope] / "index"
-            self._indexes[ledger.scope] = Index(folder, f"{self.installation}:{folder}")
-        return self._indexes[ledger.scope]
+        if scope not in self._indexes:
+            folder = self._state_dirs[scope] / "index"
+            self._indexes[scope] = Index(folder, f"{self.installation}:{folder}")
+        return self._indexes[scope]
+
+    @cached_property
+    def _semantic(self) -> "Semantic | None":
+        """Recall's second leg, None where no setting asks for it."""
+        try:
+            chosen, base_url = (self.settings.values[key] for key in ("embedding", "base_url"))
+        except ConfigurationError as fault:
+            # As with the slug.
+            self._broken_settings = fault
+            return None
+        if chosen.value == OFF:
+            return None
+        from invincat.semantic import Embedding, Semantic  # noqa: PLC0415 - see above
+
+        embedding = Embedding(
+            model=None if chosen.value == LOCAL else chosen.value,
+            key=self.environment.get("OPENAI_API_KEY"),
+            base_url=base_url.value or DEFAULT_URL,
+            setting=chosen.origin,
+            url_setting=base_url.origin if base_url.value else VARIABLES["base_url"],
+        )
+        return Semantic(embedding, self.installation)
 
     @cached_property
     def installation(self) -> str:

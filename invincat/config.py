@@ -21,6 +21,8 @@ from invincat.memory.yaml_scan import MalformedFile, Node, Segment, scan
 MAX_FILE: Final = 64 * 1024
 FORMAT: Final = 1
 TEAM_FILE: Final = ".invincat/config.yaml"
+# Where the SDK goes when nobody names an endpoint.
+DEFAULT_URL: Final = "https://api.openai.com/v1"
 # Values of `embedding` that are no model of the endpoint's.
 OFF: Final = "off"
 LOCAL: Final = "local"

@@ -19,7 +19,7 @@ from invincat.agent.session import Session, Sessions
 from invincat.agent.talk import Talk
 from invincat.agent.worker import Learner, Worker, describe
 from invincat.app import App, new_id, utc_now
-from invincat.config import Settings
+from invincat.config import DEFAULT_URL, Settings
 from invincat.context.briefing import Briefing
 from invincat.errors import StoreError, UserError
 from invincat.governance.grounding import Heard
@@ -41,8 +41,6 @@ from invincat.tools.workspace import Workspace
 
 Answer = TypeVar("Answer")
 
-# Where the SDK goes when nobody names an endpoint.
-DEFAULT_URL: Final = "https://api.openai.com/v1"
 # So many of the memories that a briefing leaves out are named in the audit log; beyond that their number must do.
 MAX_LOGGED: Final = 200
 # Seconds that closing waits for what is still being learned.

@@ -1,6 +1,6 @@
 """A store's memories as recall indexes them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from invincat.ledger import Ledger
 from invincat.memory.entry import Status
@@ -24,14 +24,14 @@ def record_behind(ledger: Ledger, hit: Hit) -> Record:
 
 
 class StoreCorpus:
-    """One store at one commit, its tip when this was made: `recall.corpus.Corpus`."""
+    """One store at one commit, by default its tip when this was made: `recall.corpus.Corpus`."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, at: str | None = None) -> None:
         self._ledger = ledger
-        self._tip = ledger.tip()
+        self._tip = at or ledger.tip()
 
     def tip(self) -> str | None:
-        """The commit of the memory ref."""
+        """The commit."""
         return self._tip
 
     def records(self) -> Iterable[Record]:
@@ -46,11 +46,13 @@ class StoreCorpus:
             files = list(changed_files(self._ledger.store, since, self._tip))
         except ObjectMissing:
             return None
-        put = [self._ledger.reader.record(self._tip, file.path) for file in files if file.new]
-        found = tuple(record for record in put if record)
-        readable = {record.path for record in found}
-        return Changes(removed=tuple(file.path for file in files if file.path not in readable), put=found)
+        found = self.read([file.path for file in files if file.new])
+        return Changes(removed=tuple(file.path for file in files if file.path not in found), put=tuple(found.values()))
 
-    def read(self, path: str) -> Record | None:
-        """The memory in a file at the tip."""
-        return self._ledger.reader.record(self._tip, path) if self._tip else None
+    def read(self, paths: Sequence[str]) -> dict[str, Record]:
+        """The memories in these files at the tip."""
+        return self._ledger.reader.files(self._tip, paths) if self._tip else {}
+
+    def find(self, id: str) -> Record | None:
+        """The memory with this id at the tip."""
+        return self._ledger.view(self._tip).find(id)

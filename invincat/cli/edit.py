@@ -14,11 +14,11 @@ from invincat.cli.output import EXITS, app_of, finish
 from invincat.errors import ConfigurationError, UserError
 from invincat.governance.hidden import escape_hidden
 from invincat.ledger import Ledger
-from invincat.outcome import Outcome
 from invincat.memory.scope import Scope
 from invincat.memory.sheet import Sheet, read_sheet, write_sheet
 from invincat.memory.view import Record
 from invincat.memory.yaml_scan import MalformedFile
+from invincat.outcome import Outcome
 
 
 @click.command("edit")

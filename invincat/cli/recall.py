@@ -1,6 +1,7 @@
 """`invincat recall QUERY`: search."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import click
@@ -8,12 +9,12 @@ import msgspec
 
 from invincat.cli.options import Among, json_option, scope_option
 from invincat.cli.output import app_of, print_json, trust_json
-from invincat.governance.grounding import Standing
 from invincat.governance.hidden import escape_hidden
-from invincat.memory.entry import Kind
+from invincat.memory.entry import Kind, Status
 from invincat.memory.scope import Scope
-from invincat.recall.hit import Results
+from invincat.recall.hit import Hit, Results
 from invincat.recall.query import Query
+from invincat.store.revision import moment_of
 
 
 @click.command("recall")
@@ -22,6 +23,9 @@ from invincat.recall.query import Query
 @scope_option
 @click.option("--section", metavar="SECTION", help="Only this section.")
 @click.option("--kind", type=Among(Kind), help="Only this kind.")
+@click.option("--path", "paths", metavar="PATH", multiple=True, help="A file or folder in play; repeatable.")
+@click.option("--as-of", "as_of", metavar="TIME", help="What held then, as known today.")
+@click.option("--at", metavar="REV", help="What the store said then: a memory commit, a ref or a time.")
 @click.option("--all", "include_retired", is_flag=True, help="Retired ones, too.")
 @json_option
 @click.pass_context
@@ -32,6 +36,9 @@ def command(
     scope: Scope | None,
     section: str | None,
     kind: Kind | None,
+    paths: tuple[str, ...],
+    as_of: str | None,
+    at: str | None,
     include_retired: bool,
     as_json: bool,
 ) -> None:
@@ -43,25 +50,44 @@ def command(
         section=section,
         kind=kind,
         include_retired=include_retired,
+        as_of=_time(as_of) if as_of else None,
     )
     app = app_of(context)
-    results = app.recall(asked, _progress)
+    results = app.recall(asked, _progress, paths=paths, at=at)
+    untrusted = app.untrusted()
     if as_json:
-        print_json(_answer(asked.text, results, app.standing(results.hits), app.untrusted()))
+        print_json(_answer(asked.text, results, untrusted))
         return
     if results.degraded:
         click.echo(f"degraded: {results.degraded}", err=True)
-    standings, untrusted = app.standing(results.hits), app.untrusted()
     for hit in results.hits:
-        state = "" if hit.status == "active" else f" [{hit.status}]"
-        state += f" [{mark}]" if (mark := standings[hit.id].mark) else ""
-        state += " [not accepted]" if hit.id in untrusted else ""
-        click.echo(escape_hidden(f"{hit.title}{state}"))
-        click.echo(escape_hidden(f"  {hit.path}  {hit.kind}, {hit.tier}; {'; '.join(hit.why)}"))
-        if hit.snippet:
-            click.echo(escape_hidden(f"  {hit.snippet}"))
+        for line in _lines(hit, untrusted):
+            click.echo(escape_hidden(line))
     if not results.hits:
         click.echo("nothing found", err=True)
+
+
+def _lines(hit: Hit, untrusted: frozenset[str]) -> Iterator[str]:
+    """A hit as people read it."""
+    states = [
+        hit.status if hit.status != Status.ACTIVE else "",
+        hit.mark,
+        "not accepted" if hit.id in untrusted else "",
+    ]
+    yield " ".join([hit.title, *(f"[{state}]" for state in states if state)])
+    yield f"  {hit.path}  {hit.kind}, {hit.tier}; {'; '.join(hit.why)}"
+    line = [("replaces", hit.predecessor), ("replaced by", hit.successor)]
+    if told := [f"{what} {name}" for what, name in line if name]:
+        yield f"  {', '.join(told)}"
+    if hit.snippet:
+        yield f"  {hit.snippet}"
+
+
+def _time(text: str) -> datetime:
+    """Of a date its last second; UsageError for what is no time."""
+    if (time := moment_of(text)) is None:
+        raise click.UsageError(f"{text!r} is not a time like 2026-11-29 or 2026-11-29T10:00:00Z")
+    return time
 
 
 def _progress(done: int, total: int) -> None:
@@ -70,15 +96,9 @@ def _progress(done: int, total: int) -> None:
         click.echo(f"\rindexing {done} of {total}", nl=done == total, err=True)
 
 
-def _answer(
-    query: str, results: Results, standings: Mapping[str, Standing], untrusted: frozenset[str]
-) -> dict[str, Any]:
-    """The answer as JSON; whether each hit holds here is asked now (CLI)."""
-    hits = []
-    for hit in results.hits:
-        plain: dict[str, Any] = msgspec.to_builtins(hit)
-        holds = standings[hit.id].holds.value
-        hits.append({**plain, "holds": holds, "evidence": plain["evidence"], **trust_json(hit.id, untrusted)})
+def _answer(query: str, results: Results, untrusted: frozenset[str]) -> dict[str, Any]:
+    """The answer as JSON (CLI)."""
+    hits = [{**msgspec.to_builtins(hit), **trust_json(hit.id, untrusted)} for hit in results.hits]
     return {
         "query": query,
         "at": results.at,

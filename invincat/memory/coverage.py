@@ -1,12 +1,12 @@
 """Which memories are about the files that somebody works on: by `applies_to`, or by the files of their evidence."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import pathspec
 
 from invincat.memory.entry import Memory
-from invincat.memory.evidence import Evidence, FileLines
+from invincat.memory.evidence import FileLines
 
 
 class Coverage:
@@ -22,12 +22,20 @@ class Coverage:
 
     def covers(self, memory: Memory) -> bool:
         """Whether a memory is about one of them."""
+        return self.about(memory.applies_to, [item.at for item in memory.source.evidence])
+
+    def about(self, patterns: tuple[str, ...], places: Sequence[str]) -> bool:
+        """Whether what has these patterns, and evidence at these places, is about one of them."""
         if not self._paths:
             return False
-        return any(map(self._cites, memory.source.evidence)) or self._matches(memory.applies_to)
+        for at in places:
+            # Most cite something else, which a look at the beginning tells.
+            if at.startswith(self._paths) and self._is_at(at):
+                return True
+        return self._matches(patterns)
 
-    def _cites(self, item: Evidence) -> bool:
-        path = item.at.rpartition("#L")[0]
+    def _is_at(self, at: str) -> bool:
+        path = at.rpartition("#L")[0]
         return path in self._files or path.startswith(self._folders)
 
     def _matches(self, patterns: tuple[str, ...]) -> bool:

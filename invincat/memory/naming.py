@@ -37,7 +37,8 @@ def _avoid_reserved(slug: str) -> str:
 def wanted_name(name: str) -> str | None:
     """The name that a file name shows was wanted; None when it is no name of ours."""
     found = _FILE_NAME.fullmatch(name)
-    return found["wanted"] if found and is_name(found["wanted"]) else None
+    wanted = found["wanted"] if found else ""
+    return wanted if 0 < len(wanted) <= MAX_NAME and wanted not in RESERVED else None
 
 
 def settle(wanted: str, ids: Iterable[str], blocked: Container[str] = ()) -> dict[str, str]:

@@ -139,7 +139,7 @@ class View:
             if old := stored.get(id):
                 _forget(old, names, wanted, content)
             stored[id] = record
-            _learn(record, names, wanted, content)
+            _learn(record, record.name, names, wanted, content)
         return replace(self, commit=None, records=stored, names=names, wanted=wanted, content=content)
 
     def drop(self, id: str, marker: Marker) -> "View":
@@ -163,7 +163,7 @@ class View:
             if record.id in stored or record.name in names:
                 return None
             stored[record.id] = record
-            _learn(record, names, wanted, content)
+            _learn(record, record.name, names, wanted, content)
         return View(commit, stored, names, wanted, content, {marker.id: marker for marker in markers})
 
     def misnamed(self, wanted: Iterable[str]) -> list[Record]:
@@ -193,9 +193,10 @@ def build(
             found.append(Problem(record.path, f"has the id of {twin.path}", rule="FORMAT id"))
             continue
         stored[record.id] = record
-        if other := names.get(record.name):
+        name = record.name
+        if other := names.get(name):
             found.append(Problem(record.path, f"has the name of {stored[other].path}", rule="FORMAT name"))
-        _learn(record, names, wanted, content)
+        _learn(record, name, names, wanted, content)
     return View(
         commit=commit,
         records=stored,
@@ -211,8 +212,8 @@ def build(
 _Ids = dict[str, tuple[str, ...]]
 
 
-def _learn(record: Record, names: dict[str, str], wanted: _Ids, content: _Ids) -> None:
-    id, name = record.id, record.name
+def _learn(record: Record, name: str, names: dict[str, str], wanted: _Ids, content: _Ids) -> None:
+    id = record.id
     names.setdefault(name, id)
     want = wanted_name(name)
     if want is not None:

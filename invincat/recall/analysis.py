@@ -75,24 +75,29 @@ def ask(text: str) -> list[Asked]:
     return list((telling or everything).values())
 
 
+def query_terms(text: str) -> list[str]:
+    """The terms alone of what to look for."""
+    return [asked.term for asked in ask(text)]
+
+
 def telling_words(found: Iterable[Chunk]) -> list[str]:
     """The words of a text in order, repeated as they are, without function words and without names of several."""
-    return [word for chunk in found for word in chunk.words if not _is_function(chunk, word)]
+    return [word for chunk in found if chunk.surface.lower() not in FUNCTION_WORDS for word in chunk.words]
 
 
 def chunks(text: str) -> Iterator[Chunk]:
     """The words of a text with their terms; `surface` is the word after NFKC, without accents."""
-    for found in _CHUNK.finditer(fold(text)):
-        surface = found[0]
-        if found["cjk"]:
-            yield Chunk(surface, (), _pairs(surface))
-        else:
-            yield Chunk(surface, *_terms(surface))
+    return (_chunk(found[0]) for found in _CHUNK.finditer(fold(text)))
 
 
 def is_cjk(surface: str) -> bool:
     """Whether a chunk is a run of CJK, which nobody wrote as one word."""
     return bool(_IS_CJK.match(surface))
+
+
+def is_compound(term: str) -> bool:
+    """Whether the parts of a term are terms of their own."""
+    return not term.isalnum() and len(_SEGMENT.findall(term)) > 1 and not _CONTRACTION.fullmatch(term)
 
 
 def fold(text: str) -> str:
@@ -107,6 +112,10 @@ def _pairs(run: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=65536)
+def _chunk(surface: str) -> Chunk:
+    return Chunk(surface, (), _pairs(surface)) if is_cjk(surface) else Chunk(surface, *_terms(surface))
+
+
 def _terms(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names: the whole, and the compound names in a path. Words: those in it, and the humps of camel case.
 

@@ -1,6 +1,6 @@
 """What the index reflects: the memories of a store at one commit."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,7 +16,7 @@ class Changes:
 
 
 class Corpus(Protocol):
-    """A store at one commit. All four answers must speak of the same commit for as long as a search lasts."""
+    """A store at one commit. All answers must speak of the same commit for as long as a search lasts."""
 
     def tip(self) -> str | None:
         """The memory commit that the index should reflect, None when there is no store."""
@@ -27,5 +27,8 @@ class Corpus(Protocol):
     def changes(self, since: str) -> Changes | None:
         """The way from that commit to the tip, whichever is older; None when it cannot be told."""
 
-    def read(self, path: str) -> Record | None:
-        """The record in that file at the tip, None when it is gone or unreadable."""
+    def read(self, paths: Sequence[str]) -> Mapping[str, Record]:
+        """The records in these files at the tip, by path, without those that are gone or unreadable."""
+
+    def find(self, id: str) -> Record | None:
+        """The record with this id at the tip."""

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
@@ -19,10 +19,10 @@ from invincat.errors import InvincatError, ProviderError
 from invincat.memory.view import Record
 from invincat.recall.analysis import query_terms
 from invincat.recall.embedder import Embedder
-from invincat.recall.fusion import POOL, fuse
+from invincat.recall.fusion import POOL, WORDS_ALONE, cut, fuse, spread
 from invincat.recall.hit import Hit, Results, present
-from invincat.recall.query import Query, facets_of
-from invincat.recall.vectors import VectorCache
+from invincat.recall.query import Query
+from invincat.recall.vectors import Stock, VectorCache
 
 # Seconds that a search waits for the vector of its question, and for those of memories that have none yet.
 PATIENCE: Final = 2.0
@@ -32,28 +32,8 @@ PORTION: Final = 500
 # Of a longer text the beginning stands for all of it; models read little more.
 MAX_TEXT: Final = 2000
 WHY: Final = "meaning"
-
-
-class Stock(NamedTuple):
-    """All records of a store at the commit that is searched, and where their vectors are kept."""
-
-    records: Sequence[Record]
-    cache: VectorCache
-
-
-class _Lack(NamedTuple):
-    """A record without a vector, and where that belongs."""
-
-    record: Record
-    cache: VectorCache
-
-
-class _Task(NamedTuple):
-    """A text that becomes a vector."""
-
-    blob: str
-    text: str
-    cache: VectorCache
+# What single precision makes of two that are equal.
+_EQUAL: Final = 1e-6
 
 
 class Meaning:
@@ -72,62 +52,64 @@ class Meaning:
         clear by itself is raised: ConfigurationError.
         """
         if not query_terms(query.text) or query.limit < 1:
-            return _cut(words, query.limit)
+            return cut(words, query.limit)
         try:
             vector = _within(self._patience, lambda: self._embedder.embed([query.text[:MAX_TEXT]], is_question=True)[0])
         except ProviderError as fault:
-            return _cut(words, query.limit, f"found by words alone: {fault.what}")
+            return cut(words, query.limit, f"{WORDS_ALONE}: {fault.what}")
         question = np.frombuffer(vector, np.float32)
         near, lacks = self._compare(question, stocks, query)
         if lacks:
             self._make(lacks)
             near, lacks = self._compare(question, stocks, query)
-        return _cut(_joined(query, near, words), query.limit, self._incomplete(lacks, near))
+        return cut(_joined(query, near, words), query.limit, self._incomplete(lacks, near))
 
-    def _compare(question: NDArray[np.float32], stocks: Sequence[Stock], query: Query) -> tuple[_Near, Sequence[_Lack]]:
-        """What has a vector of the question's dimension, and what has none."""
+    def _compare(
+        self, question: NDArray[np.float32], stocks: Sequence[Stock], query: Query
+    ) -> tuple["_Near", list[Stock]]:
+        """How near everything is that has a vector of the question's dimension, and what has none."""
         records: list[Record] = []
         rows: list[bytes] = []
-        lacks: list[_Lack] = []
+        lacks = []
         for stock in stocks:
-            wanted = [record for record in stock.records if record.is_active or query.include_retired]
+            wanted = [record for record in stock.records if record.is_active or query.seeks_retired]
             known = stock.cache.load(self._embedder.model, [record.blob for record in wanted])
-            for record in wanted:
-                row = known.get(record.blob, b"")
-                if len(row) == question.nbytes:
-                    records.append(record)
-                    rows.append(row)
-                else:
-                    lacks.append(_Lack(record, stock.cache))
+            found = [record for record in wanted if len(known.get(record.blob, b"")) == question.nbytes]
+            records += found
+            rows += (known[record.blob] for record in found)
+            if len(found) < len(wanted):
+                have = {record.blob for record in found}
+                lacks.append(Stock([record for record in wanted if record.blob not in have], stock.cache))
         return _Near(question, records, rows), lacks
 
-    def _make(self, lacks: Sequence[_Lack]) -> None:
+    def _make(self, lacks: Sequence[Stock]) -> None:
         """Begin to make vectors on a thread, unless one is at it, and wait a little for them."""
         if self._making is None or not self._making.is_alive():
             # Read here: the stores are not made for several threads.
-            tasks = [_Task(lack.record.blob, _text(lack.record), lack.cache) for lack in lacks[:PORTION]]
+            tasks = [(stock.cache, {one.blob: _text(one) for one in stock.records[:PORTION]}) for stock in lacks]
             self._making = threading.Thread(target=self._embed, args=[tasks], name="embedding", daemon=True)
             self._making.start()
         self._making.join(PATIENCE_FOR_MEMORIES)
 
-    def _embed(self, tasks: Sequence[_Task]) -> None:
-        """Make the vectors of these texts. A fault ends it, and the next search tries again (RULES 9)."""
+    def _embed(self, tasks: Sequence[tuple[VectorCache, Mapping[str, str]]]) -> None:
+        """Make vectors of texts by blob. A fault ends it, and the next search tries again (RULES 9)."""
         self._fault = None
         try:
-            for start in range(0, len(tasks), self._embedder.batch):
-                batch = tasks[start : start + self._embedder.batch]
-                vectors = self._embedder.embed([task.text for task in batch])
-                for cache in {id(task.cache): task.cache for task in batch}.values():
-                    made = zip(batch, vectors, strict=True)
-                    cache.save(self._embedder.model, {task.blob: vector for task, vector in made if task.cache is cache})
+            for cache, texts in tasks:
+                waiting = list(texts)
+                while batch := waiting[: self._embedder.batch]:
+                    vectors = self._embedder.embed([texts[blob] for blob in batch])
+                    cache.save(self._embedder.model, dict(zip(batch, vectors, strict=True)))
+                    del waiting[: len(batch)]
         except InvincatError as fault:
             self._fault = fault
 
-    def _incomplete(self, lacks: Sequence[_Lack], near: "_Near") -> str | None:
+    def _incomplete(self, lacks: Sequence[Stock], near: "_Near") -> str | None:
         if not lacks:
             return None
+        count = sum(len(stock.records) for stock in lacks)
         why = f": {self._fault.what}" if self._fault else ""
-        return f"{len(lacks)} of {len(lacks) + len(near.records)} memories are found by words alone so far{why}"
+        return f"{count} of {count + len(near.records)} memories are found by words alone so far{why}"
 
 
 class _Near:
@@ -141,12 +123,11 @@ class _Near:
         )
 
     def best(self, query: Query) -> list[Record]:
-        """The nearest `POOL` that pass the filters, as far as they are nearer than most."""
-        if not self.records:
-            return []
-        floor = self._scores.mean()
-        ranked = (self.records[at] for at in np.argsort(-self._scores, kind="stable") if self._scores[at] >= floor)
-        return list(islice((record for record in ranked if query.admits(facets_of(record.memory))), POOL))
+        """The nearest `POOL` that pass the filters, without the farther half: everything is near to some degree."""
+        ranked = (self.records[at] for at in np.argsort(-self._scores, kind="stable"))
+        pool = list(islice((record for record in ranked if query.accepts(record.memory)), POOL))
+        floor = spread([self.by_id[record.id] for record in pool]).mean - _EQUAL if pool else 0.0
+        return [record for record in pool if self.by_id[record.id] >= floor]
 
 
 def _joined(query: Query, near: _Near, words: Results) -> Results:
@@ -164,11 +145,6 @@ def _joined(query: Query, near: _Near, words: Results) -> Results:
 def _hit(score: float, hit: Hit) -> Hit:
     """A hit with its score of both legs, and what speaks for it if no word does."""
     return replace(hit, score=round(min(max(score, 0.0), 100.0), 2), why=hit.why or (WHY,))
-
-
-def _cut(results: Results, limit: int, reason: str | None = None) -> Results:
-    degraded = "; ".join(filter(None, (results.degraded, reason))) or None
-    return replace(results, hits=results.hits[: max(limit, 0)], degraded=degraded)
 
 
 def _text(record: Record) -> str:

@@ -7,8 +7,13 @@ from collections.abc import Collection, Mapping
 from math import sqrt
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
+from invincat.recall.hit import Results
+
 # Candidates of each leg; from 20 to 200 the first ten were measured to be as good.
 POOL: Final = 50
+WORDS_ALONE: Final = "found by words alone"
 
 
 class Spread(NamedTuple):
@@ -46,3 +51,9 @@ def fuse(words: Mapping[str, float], meaning: Mapping[str, float]) -> dict[str, 
     }
     half = 0.5 if said.deviation else 1.0
     return {key: unit.mean + half * value * unit.deviation for key, value in sums.items()}
+
+
+def cut(results: Results, limit: int, reason: str | None = None) -> Results:
+    """The first hits of an answer, with one more reason why something may be missing."""
+    degraded = "; ".join(filter(None, (results.degraded, reason))) or None
+    return replace(results, hits=results.hits[: max(limit, 0)], degraded=degraded)

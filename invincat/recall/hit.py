@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
+from invincat.governance.grounding import Standing
 from invincat.memory.evidence import Evidence
 from invincat.memory.view import Record
 from invincat.recall.analysis import Chunk, chunks, is_cjk
-from invincat.recall.ranking import texts
+from invincat.recall.ranking import Part, parts
 
 MAX_SNIPPET: Final = 160
 _WHOLE_FIELDS: Final = frozenset({"tags", "applies_to"})
@@ -19,6 +21,9 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
     `score` is the share of a perfect answer in per cent, so that the scores of two stores can be compared; `why`
     names fields and the words found there; `snippet` is a line of the body, at most `MAX_SNIPPET` characters.
+    `successor` is the name of the memory that took its place, `predecessor` of the one whose place it took (of
+    several, the one that was retired last). `holds` says whether it holds here, `mark` in words where it does not
+    (RULES 12).
     """
 
     name: str
@@ -35,6 +40,10 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     why: tuple[str, ...]
     snippet: str
     evidence: tuple[Evidence, ...] = ()
+    predecessor: str | None = None
+    successor: str | None = None
+    holds: str = "unknown"
+    mark: str = ""
 
 
 class Results(msgspec.Struct, frozen=True):
@@ -44,6 +53,11 @@ class Results(msgspec.Struct, frozen=True):
     total: int
     at: str | None
     degraded: str | None = None
+
+    def with_standings(self, standings: Mapping[str, Standing]) -> "Results":
+        """The same answer with what does not hold here marked, and after all that does (RULES 12)."""
+        hits = (replace(hit, holds=standings[hit.id].holds.value, mark=standings[hit.id].mark) for hit in self.hits)
+        return replace(self, hits=tuple(sorted(hits, key=lambda hit: bool(hit.mark))))
 
 
 def merge(answers: Sequence[Results], limit: int) -> Results:
@@ -58,9 +72,10 @@ def merge(answers: Sequence[Results], limit: int) -> Results:
     )
 
 
-def present(record: Record, score: float, worth: Mapping[str, float]) -> Hit:
-    """The hit that stands for a record; `worth` maps each term of the query to what it counts."""
+def present(record: Record, score: float, worth: Mapping[str, float], read: Sequence[Part] | None = None) -> Hit:
+    """The hit that stands for a record; `worth` maps each term of the query to what it counts, `read` is `parts`."""
     memory = record.memory
+    read = parts(record) if read is None else read
     return Hit(
         name=record.name,
         path=record.path,
@@ -73,27 +88,29 @@ def present(record: Record, score: float, worth: Mapping[str, float]) -> Hit:
         tier=memory.tier.value,
         status=memory.status.value,
         score=round(score, 2),
-        why=why(record, worth.keys()),
+        why=why(read, worth.keys()),
         snippet=snippet(memory.body, worth),
         evidence=memory.source.evidence,
     )
 
 
-def why(record: Record, terms: Iterable[str]) -> tuple[str, ...]:
+def why(read: Iterable[Part], terms: Iterable[str]) -> tuple[str, ...]:
     """Per field that matches, `field: word, word` as they are written there; labels are named whole."""
     wanted = frozenset(terms)
     found: dict[str, dict[str, str]] = {}
-    for field, text in texts(record):
-        words = [word for chunk in chunks(text) for word in _matching(chunk, wanted)]
-        if words and field in _WHOLE_FIELDS:
-            words = [text]
+    for part in read:
+        words = [word for chunk in part.chunks for word in _matching(chunk, wanted)]
+        if words and part.field in _WHOLE_FIELDS:
+            words = [part.text]
         for word in words:
-            found.setdefault(field, {}).setdefault(word.casefold(), word)
+            found.setdefault(part.field, {}).setdefault(word.casefold(), word)
     return tuple(f"{field}: {', '.join(words.values())}" for field, words in found.items())
 
 
 def _matching(chunk: Chunk, wanted: frozenset[str]) -> list[str]:
     """The words of a chunk to show: itself, or of a run of CJK only the pairs that were asked for."""
+    if wanted.isdisjoint(chunk.names) and wanted.isdisjoint(chunk.words):
+        return []
     matching = [term for term in chunk.terms if term in wanted]
     return matching if is_cjk(chunk.surface) else [chunk.surface] * bool(matching)
 

@@ -13,17 +13,20 @@ from msgspec.structs import replace
 
 from invincat.memory.view import Record
 from invincat.recall import stamp as stamps
-from invincat.recall.analysis import query_terms
-from invincat.recall.corpus import Corpus
-from invincat.recall.hit import Results, present
-from invincat.recall.query import Query, facets_of
-from invincat.recall.ranking import SATURATED, impacts, score
-from invincat.recall.shelf import SCHEMA, Broken, Progress, Ranking, Shelf
+from invincat.recall.analysis import ask
+from invincat.recall.answer import answer
+from invincat.recall.corpus import Changes, Corpus
+from invincat.recall.hit import Results
+from invincat.recall.leaf import MemoryLeaf, Pool
+from invincat.recall.query import Query
+from invincat.recall.shelf import SCHEMA, Broken, Progress, Shelf
 from invincat.recall.stamp import Stamp
 
 PATIENCE: Final = 2.0
 # Without any index there is nothing to answer from, and whoever has the lock is building one.
 PATIENCE_FOR_THE_FIRST: Final = 15.0
+# So many changed files are searched beside the index before it is written anew.
+FEW: Final = 32
 # A pasted page is no question; its first words stand for it.
 MAX_TERMS: Final = 256
 
@@ -48,25 +51,29 @@ class Index:
         self._shelf: Shelf | None = None
         self._folder = ""
         self._seen: Stamp | None = None
-        self._in_memory: tuple[str, Shelf] | None = None
+        self._laid: tuple[Stamp | None, str, Pool] | None = None
 
-    def search(self, corpus: Corpus, query: Query, progress: Progress | None = None) -> Results:
+    def search(
+        self, corpus: Corpus, query: Query, progress: Progress | None = None, *, is_past: bool = False
+    ) -> Results:
         """The best `query.limit` memories at the corpus' tip; `progress(done, total)` is told of a rebuild.
+
+        `is_past`: that is not the tip of the store, and the index kept on disk stays where it is.
 
         No word in the text, no hits (RULES 8). Every hit is read from the corpus and passes the filters as it
         stands there, however old the index is; `Results.degraded` says when something may be missing.
         """
-        terms = query_terms(query.text)[:MAX_TERMS]
+        asked = ask(query.text)[:MAX_TERMS]
         tip = corpus.tip()
-        if tip is None or not terms or query.limit < 1:
+        if tip is None or not asked or query.limit < 1:
             return Results((), 0, tip)
         with self._guard:
             try:
-                shelf, degraded = self._current(corpus, tip, progress)
-                return _answer(corpus, query, shelf.rank(query, terms) if shelf else None, tip, degraded)
+                pool, degraded = self._pool(corpus, tip, progress, is_past=is_past)
+                return answer(corpus, query, asked, pool, tip, degraded)
             except Broken:
-                shelf, degraded = self._current(corpus, tip, progress, bad=self._folder)
-                return _answer(corpus, query, shelf.rank(query, terms) if shelf else None, tip, degraded)
+                pool, degraded = self._pool(corpus, tip, progress, is_past=is_past, bad=self._folder)
+                return answer(corpus, query, asked, pool, tip, degraded)
 
     def refresh(self, corpus: Corpus, progress: Progress | None = None) -> str | None:
         """Bring the index up to the corpus' tip; the reason why it could not be, else None."""
@@ -76,10 +83,55 @@ class Index:
         with self._guard:
             return self._current(corpus, tip, progress)[1]
 
+    def _pool(
+        self, corpus: Corpus, tip: str, progress: Progress | None, *, is_past: bool, bad: str | None = None
+    ) -> tuple[Pool, str | None]:
+        """What to search, and the reason if it is not what the tip has.
+
+        What little changed since the index was written is laid over it, which is sooner done than to write it.
+        """
+        stamp = self._stamp()
+        usable = stamp if stamp is not None and stamp.folder != bad else None
+        pool = self._laid_over(usable, corpus, tip, None if is_past else FEW) if usable else None
+        if pool is None and is_past:
+            pool = self._made(corpus, tip)
+        if pool is not None:
+            return pool, None
+        shelf, degraded = self._current(corpus, tip, progress, bad)
+        if degraded and usable and (pool := self._laid_over(usable, corpus, tip, None)):
+            return pool, None
+        if shelf is None and degraded != _ABSENT:
+            return self._made(corpus, tip), degraded
+        return Pool.of(shelf.leaves if shelf else ()), degraded
+
+    def _made(self, corpus: Corpus, tip: str) -> Pool:
+        """All memories, indexed in memory."""
+        if self._laid is None or self._laid[:2] != (None, tip):
+            self._laid = None, tip, Pool.of([MemoryLeaf(corpus.records())])
+        return self._laid[2]
+
+    def _laid_over(self, stamp: Stamp, corpus: Corpus, tip: str, most: int | None) -> Pool | None:
+        """The index with what differs at the tip; None when that cannot be told, or is more than `most` files."""
+        if self._laid is not None and self._laid[:2] == (stamp, tip):
+            return self._laid[2]
+        shelf = self._try_open(stamp)
+        # An update announces itself in the stamp before it commits: the same stamp, the same content.
+        if shelf is None or self._stamp() != stamp:
+            self._seen = None
+            return None
+        pool = Pool.of(shelf.leaves)
+        if not stamp.reflects(tip):
+            changes = _way(stamp, corpus)
+            if changes is None or (most is not None and len(changes.removed) + len(changes.put) > most):
+                return None
+            pool = pool.changed(changes.removed, changes.put)
+        self._laid = stamp, tip, pool
+        return pool
+
     def drop(self) -> None:
         """Delete all of it, as a purge must; filelock.Timeout when another process goes on writing."""
         with self._guard:
-            self._shelf = self._seen = self._in_memory = None
+            self._shelf = self._seen = self._laid = None
             if self._directory.is_dir():
                 with self._locked(PATIENCE_FOR_THE_FIRST):
                     self._sweep(keep=None)
@@ -102,8 +154,7 @@ class Index:
             shelf = self._older(bad)
             return shelf, _BUSY if shelf else _ABSENT
         except OSError as fault:
-            shelf = self._older(bad) or self._build_in_memory(corpus, tip, progress)
-            return shelf, f"the index cannot be written: {fault.strerror or fault}"
+            return self._older(bad), f"the index cannot be written: {fault.strerror or fault}"
 
     def _bring_up(self, corpus: Corpus, tip: str, progress: Progress | None, bad: str | None) -> Shelf:
         stamp = self._stamp()
@@ -119,17 +170,12 @@ class Index:
 
     def _update(self, shelf: Shelf, stamp: Stamp, corpus: Corpus, tip: str) -> bool:
         """Lead the index from whatever it reflects to the tip; False when the way cannot be told."""
-        removed: set[str] = set()
-        put: dict[str, Record] = {}
-        for since in (stamp.commit, *stamp.maybe):
-            changes = corpus.changes(since)
-            if changes is None:
-                return False
-            removed.update(changes.removed)
-            put.update((record.path, record) for record in changes.put)
-        if removed or put:
+        changes = _way(stamp, corpus)
+        if changes is None:
+            return False
+        if changes != Changes():
             stamps.write(self._directory, replace(stamp, maybe=(*stamp.maybe, tip)))
-            shelf.update(removed, put)
+            shelf.update(changes.removed, {record.path: record for record in changes.put})
         self._settle(shelf, replace(stamp, commit=tip, maybe=()))
         return True
 
@@ -170,11 +216,6 @@ class Index:
         stamp = self._stamp()
         return self._try_open(stamp) if stamp is not None and stamp.folder != bad else None
 
-    def _build_in_memory(self, corpus: Corpus, tip: str, progress: Progress | None) -> Shelf:
-        if self._in_memory is None or self._in_memory[0] != tip:
-            self._in_memory = tip, Shelf.build(None, corpus.records(), progress)
-        return self._in_memory[1]
-
     def _locked(self, patience: float) -> filelock.BaseFileLock:
         """Hold off other writers; filelock.Timeout after `patience` seconds, OSError."""
         self._refuse_links()
@@ -200,26 +241,14 @@ class Index:
                 entry.unlink()
 
 
-def _answer(corpus: Corpus, query: Query, ranking: Ranking | None, tip: str, degraded: str | None) -> Results:
-    """The first candidates that are still what they were found as, or match as they are now."""
-    if ranking is None:
-        return Results((), 0, tip, degraded)
-    found: list[tuple[float, Record]] = []
-    total = ranking.total
-    for candidate in ranking.candidates:
-        if len(found) == query.limit:
-            break
-        record = corpus.read(candidate.path)
-        if record is not None and query.admits(facets_of(record.memory)):
-            value = score(impacts(record), ranking.worth, record.memory.tier.value)
-        else:
-            value = 0.0
-        if record is not None and value:
-            found.append((value, record))
-        else:
-            total -= 1
-    found.sort(key=lambda pair: (-pair[0], -pair[1].memory.updated_at.timestamp(), pair[1].memory.id))
-    share = 100 / (SATURATED * sum(ranking.worth.values()))
-    return Results(
-        tuple(present(record, value * share, ranking.worth) for value, record in found), total, tip, degraded
-    )
+def _way(stamp: Stamp, corpus: Corpus) -> Changes | None:
+    """What leads the index from whatever it reflects to the tip; None when the way cannot be told."""
+    removed: dict[str, None] = {}
+    put: dict[str, Record] = {}
+    for since in (stamp.commit, *stamp.maybe):
+        changes = corpus.changes(since)
+        if changes is None:
+            return None
+        removed.update(dict.fromkeys(changes.removed))
+        put.update((record.path, record) for record in changes.put)
+    return Changes(tuple(removed), tuple(put.values()))

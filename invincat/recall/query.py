@@ -1,13 +1,18 @@
 """What is asked for: a text, which is data (RULES 8), and filters, which apply before the limit."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
 from invincat.memory.content import normalise
-from invincat.memory.entry import Kind, Memory
+from invincat.memory.entry import Kind, Memory, format_time
 from invincat.memory.naming import section_slug
 from invincat.memory.scope import Scope
+
+# Whether a memory with these patterns, and evidence at these places, is about what is in play.
+About = Callable[[tuple[str, ...], Sequence[str]], bool]
 
 
 class Facets(NamedTuple):
@@ -17,6 +22,7 @@ class Facets(NamedTuple):
     section: str
     kind: str
     tier: str
+    confidence: str
     active: bool
     project: str | None
 
@@ -24,7 +30,13 @@ class Facets(NamedTuple):
 def facets_of(memory: Memory) -> Facets:
     """The facets of a memory as it stands; active is RULES 1.1."""
     return Facets(
-        memory.scope.value, memory.section, memory.kind.value, memory.tier.value, memory.is_active, memory.project
+        memory.scope.value,
+        memory.section,
+        memory.kind.value,
+        memory.tier.value,
+        memory.confidence.value,
+        memory.is_active,
+        memory.project,
     )
 
 
@@ -32,7 +44,9 @@ def facets_of(memory: Memory) -> Facets:
 class Query:
     """`text` in anybody's words; at most `limit` hits; None is any. `section` as people write it, or its slug.
 
-    `project` is where it is asked: what is limited to another project is no answer; None is outside of any.
+    `project` is where it is asked: what is limited to another project is no answer; None is outside of any. `as_of`
+    asks for what held then, as known now, retired since or not. `about` tells from patterns and places whether a
+    memory is about what is in play, which lifts it.
     """
 
     text: str
@@ -42,16 +56,35 @@ class Query:
     kind: Kind | None = None
     include_retired: bool = False
     project: str | None = None
+    as_of: datetime | None = None
+    about: About | None = None
+
+    @property
+    def seeks_retired(self) -> bool:
+        """Whether what is retired by now may be in the answer."""
+        return self.include_retired or self.as_of is not None
 
     def admits(self, facets: Facets) -> bool:
         """Whether a memory with these facets may be in the answer at all."""
         return (
-            (self.include_retired or facets.active)
+            (facets.active or self.seeks_retired)
             and facets.project in {None, self.project}
             and self.scope in {None, facets.scope}
             and self.kind in {None, facets.kind}
             and (self.section is None or _is_section(self.section, facets.section))
         )
+
+    def held(self, valid_from: str, invalid_at: str | None) -> bool:
+        """Whether `as_of`, where it is asked for, lies in an interval; the end is no part of it (RULES 1.3)."""
+        if self.as_of is None:
+            return True
+        time = format_time(self.as_of)
+        return valid_from <= time and (invalid_at is None or time < invalid_at)
+
+    def accepts(self, memory: Memory) -> bool:
+        """Whether a memory as it stands may be in the answer."""
+        end = format_time(memory.invalid_at) if memory.invalid_at else None
+        return self.admits(facets_of(memory)) and self.held(format_time(memory.valid_from), end)
 
 
 @lru_cache(maxsize=4096)

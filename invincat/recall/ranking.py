@@ -6,13 +6,14 @@ neighbours: they are computed once, when it is indexed, and an index that was up
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import ceil, log
 from typing import Final, NamedTuple
 
-from invincat.memory.entry import Tier
+from invincat.memory.entry import Confidence, Tier
 from invincat.memory.view import Record
-from invincat.recall.analysis import is_compound, tokens
+from invincat.recall.analysis import Chunk, chunks, telling_words
 
 K1: Final = 1.2
 B: Final = 0.4
@@ -28,48 +29,63 @@ FIELD_WEIGHTS: Final = {
     "evidence": 0.5,
     "body": 1.0,
 }
+# Fields of running text, in which it counts that words stand side by side.
+_PROSE: Final = frozenset({"title", "evidence", "body"})
 
-# A compound is looked for beside its parts, which must not make it outweigh the rest of the question.
-COMPOUND_WEIGHT: Final = 0.5
+# A name is looked for beside its words, which must not make it outweigh the rest of the question.
+NAME_WEIGHT: Final = 0.25
+# What two words of a question that stand side by side count, where they do so in the memory, too.
+CLOSENESS: Final = 1.0
 
 # Enough to order equals, too little to lift a memory over one that answers clearly better.
 TIER_PRIOR: Final = {Tier.HOT.value: 1.03, Tier.WARM.value: 1.0, Tier.COLD.value: 0.97}
+CONFIDENCE_PRIOR: Final = {Confidence.HIGH.value: 1.01, Confidence.MEDIUM.value: 1.0, Confidence.LOW.value: 0.97}
+# For what is about the files in play: more, and still only among what answers.
+PLACE_PRIOR: Final = 1.25
+
+Pair = tuple[str, str]
 
 
-class Text(NamedTuple):
-    """One searched text of a memory, and the field it belongs to."""
+class Part(NamedTuple):
+    """One searched text of a memory, the field it belongs to, and its words."""
 
     field: str
     text: str
+    chunks: Sequence[Chunk]
 
 
-def texts(record: Record) -> Iterator[Text]:
+def parts(record: Record) -> list[Part]:
     """Every searched text of a memory, in the order in which `why` names them."""
+    return [Part(field, text, tuple(chunks(text))) for field, text in _texts(record)]
+
+
+def _texts(record: Record) -> Iterator[tuple[str, str]]:
     memory = record.memory
-    yield Text("title", memory.title)
-    yield Text("name", record.name)
-    yield from (Text("tags", tag) for tag in memory.tags)
-    yield Text("section", memory.section)
-    yield from (Text("applies_to", pattern) for pattern in memory.applies_to)
-    yield from (Text("evidence", item.quote) for item in memory.source.evidence if item.quote)
-    yield Text("body", memory.body)
+    yield "title", memory.title
+    yield "name", record.name
+    yield from (("tags", tag) for tag in memory.tags)
+    yield "section", memory.section
+    yield from (("applies_to", pattern) for pattern in memory.applies_to)
+    yield from (("evidence", item.quote) for item in memory.source.evidence if item.quote)
+    yield "body", memory.body
 
 
-def impacts(record: Record) -> dict[str, float]:
+def impacts(read: Iterable[Part]) -> dict[str, float]:
     """Each term of a memory with how much it says of it: more than 0, at most `SATURATED`.
 
     Whole steps of 1/1024 are the same number in the single precision of the index and in a fresh calculation.
     """
     weights: dict[str, float] = defaultdict(float)
     length = 0.0
-    for field, text in texts(record):
-        found = tokens(text)
-        if field == "name":
+    for part in read:
+        found = [term for chunk in part.chunks for term in chunk.terms]
+        if part.field == "name":
             # Most names are made of the title; only what one adds to it counts.
             found = [term for term in found if term not in weights]
-        length += len(found) * FIELD_WEIGHTS[field]
+        weight = FIELD_WEIGHTS[part.field]
+        length += len(found) * weight
         for term in found:
-            weights[term] += FIELD_WEIGHTS[field]
+            weights[term] += weight
     dampening = K1 * (1 - B + B * length / PIVOT)
     return {term: ceil(1024 * SATURATED * weight / (weight + dampening)) / 1024 for term, weight in weights.items()}
 
@@ -79,11 +95,19 @@ def rarity(total: int, having: int) -> float:
     return log(1 + (total - having + 0.5) / (having + 0.5))
 
 
-def significance(term: str, total: int, having: int) -> float:
-    """What a term of a query is worth when `having` of `total` memories have it."""
-    return rarity(total, having) * (COMPOUND_WEIGHT if is_compound(term) else 1.0)
+def score(impact: Mapping[str, float], worth: Mapping[str, float]) -> float:
+    """What a memory with these impacts is worth to a query; 0 when it has none of its terms."""
+    return sum(value * impact[term] for term, value in worth.items() if term in impact)
 
 
-def score(impact: Mapping[str, float], worth: Mapping[str, float], tier: str) -> float:
-    """What a memory with these impacts is worth to a query; 0 when it has none of its terms, whatever its tier."""
-    return TIER_PRIOR[tier] * sum(value * impact[term] for term, value in worth.items() if term in impact)
+def pairs_of(text: Iterable[Chunk]) -> set[Pair]:
+    """Words that stand side by side, but for function words."""
+    return set(pairwise(telling_words(text)))
+
+
+def closeness(wanted: Mapping[Pair, float], read: Iterable[Part]) -> float:
+    """What the pairs of a query that stand in a memory are worth."""
+    if not wanted:
+        return 0.0
+    found = set().union(*(pairs_of(part.chunks) for part in read if part.field in _PROSE))
+    return sum(value for pair, value in wanted.items() if pair in found)

@@ -6,12 +6,21 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
+
+from invincat.memory.view import Record
 
 # Raise it when what is embedded of a memory, or the shape of a row, changes.
 VERSION: Final = 1
 _CHUNK: Final = 500
 _TABLE: Final = "vector (model text, blob text, data blob, primary key (model, blob)) without rowid"
+
+
+class Stock(NamedTuple):
+    """All records of a store at the commit that is searched, and where their vectors are kept."""
+
+    records: Sequence[Record]
+    cache: "VectorCache"
 
 
 class VectorCache:

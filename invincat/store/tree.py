@@ -133,12 +133,15 @@ class ViewReader:
 
     def record(self, commit: str, path: str) -> Record | None:
         """The memory in one file at a commit, None where there is none that can be read."""
-        blob = find_blob(self._store, commit, path)
-        if blob is None:
-            return None
-        known = self._decode([TreeEntry(path, FILE_MODE, blob)])
-        found = known.get(path)
-        return None if isinstance(found, Problem) or found is None else _record(found, path, blob)
+        return self.files(commit, [path]).get(path)
+
+    def files(self, commit: str, paths: Iterable[str]) -> dict[str, Record]:
+        """The memories in these files at a commit, by path, as far as there are any that can be read."""
+        blobs = find_blobs(self._store, commit, paths)
+        decoded = self._decode([TreeEntry(path, FILE_MODE, blob) for path, blob in blobs.items()])
+        return {
+            path: _record(found, path, blobs[path]) for path, found in decoded.items() if not isinstance(found, Problem)
+        }
 
     def _read(self, commit: str) -> View:
         tree = self._store.commit(commit).tree
@@ -217,7 +220,10 @@ class ViewReader:
             return {}
         tree, rows = saved
         held = _Shelf(self, [row.blob for row in rows])
-        records = [Record(**row._asdict(), held=held) for row in rows]
+        records = [
+            Record(path=path, blob=blob, fingerprint=mark, id=id, is_active=is_active, held=held)
+            for path, blob, mark, id, is_active in rows
+        ]
         if tree == folder.id:
             return _Section(tuple(records), ())
         return {(record.path, record.blob): record for record in records}
@@ -340,14 +346,29 @@ def shown(name: str) -> str:
 
 def find_blob(store: Store, commit: str, path: str) -> str | None:
     """The blob of a plain file at a path of a commit; None where there is none."""
-    tree = store.commit(commit).tree
-    *folders, name = path.split("/")
-    for folder in folders:
-        found = next((e for e in store.list_tree(tree) if e.name == folder and e.mode == FOLDER_MODE), None)
-        if found is None:
-            return None
-        tree = found.id
-    return next((e.id for e in store.list_tree(tree) if e.name == name and e.mode == FILE_MODE), None)
+    return find_blobs(store, commit, [path]).get(path)
+
+
+def find_blobs(store: Store, commit: str, paths: Iterable[str]) -> dict[str, str]:
+    """The blobs of plain files at paths of a commit, by path, without those that are not there."""
+    trees: dict[str, str | None] = {"": store.commit(commit).tree}
+
+    def entry(folder: str, name: str, mode: int) -> str | None:
+        tree = tree_of(folder)
+        return next((e.id for e in store.list_tree(tree) if e.name == name and e.mode == mode), None) if tree else None
+
+    def tree_of(folder: str) -> str | None:
+        if folder not in trees:
+            above, _, name = folder.rpartition("/")
+            trees[folder] = entry(above, name, FOLDER_MODE)
+        return trees[folder]
+
+    found: dict[str, str] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if blob := entry(folder, name, FILE_MODE):
+            found[path] = blob
+    return found
 
 
 def all_files(store: Store, commit: str) -> Iterator[tuple[str, bytes | None]]:

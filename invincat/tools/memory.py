@@ -114,7 +114,7 @@ class ProposeMemory:
 
 
 def _entry(hit: Hit) -> str:
-    about = f"{hit.kind}, {hit.status}, {hit.scope}, {hit.section}"
+    about = f"{hit.kind}, {hit.status}, {hit.scope}, {hit.section}{f', {hit.mark}' if hit.mark else ''}"
     snippet = f"  {_line(hit.snippet)}\n" if hit.snippet else ""
     return f"- {_line(hit.title)} · {hit.name} · {_line(about)}\n  why: {_line('; '.join(hit.why))}\n{snippet}"
 

@@ -124,6 +124,16 @@ def plain(text: str | None, calls: Sequence[tuple[str, Json | str]] = (), finish
     return Answer(body=json.dumps(whole).encode(), content_type="application/json")
 
 
+def embeddings(vectors: Sequence[Sequence[float]], indexes: Literal["given", "none", "backwards"] = "given") -> Answer:
+    """Vectors, in the order of the texts or from the last to the first."""
+    data: list[Json] = [{"object": "embedding", "embedding": list(vector)} for vector in vectors]
+    if indexes != "none":
+        for number, item in enumerate(data):
+            item["index"] = number
+    whole = {"object": "list", "data": data[::-1] if indexes == "backwards" else data, "model": "fake"}
+    return Answer(body=json.dumps(whole).encode(), content_type="application/json")
+
+
 def fail(status: int, message: str, code: str | None = None, headers: Mapping[str, str] | None = None) -> Answer:
     """A status with an error object."""
     error = {"error": {"message": message, "type": "error", "param": None, "code": code}}

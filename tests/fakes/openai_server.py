@@ -22,7 +22,10 @@ from typing import Any, Self
 import pytest
 
 from tests.fakes.answers import Answer, Json, fail
-from tests.fakes.strictness import Distaste, Strict, Violation, check, check_key
+from tests.fakes.strictness import Distaste, Strict, Violation, check, check_embedding, check_key
+
+CHAT = "/v1/chat/completions"
+EMBEDDINGS = "/v1/embeddings"
 
 # Seconds between two looks at whether to stop.
 _POLL = 0.01
@@ -97,7 +100,8 @@ class OpenAIServer:
                 check_key(request.headers)
                 if (refusal := self._door(request)) is not None:
                     return refusal
-                check(request.body, self.strict)
+                look = check_embedding if request.path == EMBEDDINGS else check
+                look(request.body, self.strict)
             except Distaste as fault:
                 self.refusals.append(str(fault))
                 return fail(400, str(fault), "invalid_request_error")
@@ -115,7 +119,7 @@ class OpenAIServer:
             names = sorted(self.strict.models or {"fake"})
             listing = {"object": "list", "data": [{"id": name, "object": "model"} for name in names]}
             return Answer(body=json.dumps(listing).encode(), content_type="application/json")
-        if request.path != "/v1/chat/completions":
+        if request.path not in {CHAT, EMBEDDINGS}:
             return fail(404, "Not Found")
         if self.strict.key and request.headers.get("authorization") != f"Bearer {self.strict.key}":
             key = request.headers["authorization"].removeprefix("Bearer ")

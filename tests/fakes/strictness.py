@@ -56,6 +56,7 @@ class Strict:
     schemas: frozenset[str] = frozenset({"json_schema", "json_object"})
     key: str | None = None
     models: frozenset[str] | None = None
+    inputs: int = 32
     # What the endpoint itself reasoned, by the id of a call that came with it.
     reasoned: dict[str, str] = field(default_factory=dict, compare=False)
 
@@ -79,6 +80,20 @@ def check(body: object, strict: Strict) -> None:
     _check_pairs(messages)
     for complaint in (*_parameters(body, strict), *_messages(messages, strict)):
         raise Distaste(complaint)
+
+
+def check_embedding(body: object, strict: Strict) -> None:
+    """The same for a request for embeddings."""
+    if not isinstance(body, dict):
+        raise Violation("the body is no JSON object")
+    # `encoding_format` and `dimensions` are refused by many, and what they ask for is what most give.
+    _only(body, {"model", "input"}, "request")
+    _need(isinstance(body.get("model"), str), "model is a string")
+    texts = body.get("input")
+    _need(isinstance(texts, list) and bool(texts), "input is a list that is not empty")
+    _need(all(map(_said, texts)), "each text says something")
+    if len(texts) > strict.inputs:
+        raise Distaste(f"batch size {len(texts)} > maximum allowed batch size {strict.inputs}")
 
 
 def check_key(headers: Mapping[str, str]) -> None:

@@ -35,8 +35,12 @@ class Snapshot:
     def records(self) -> Iterable[Record]:
         return list(self.versions[self.number].values())
 
-    def read(self, path: str) -> Record | None:
-        return self.versions[self.number].get(path)
+    def read(self, paths: Sequence[str]) -> dict[str, Record]:
+        version = self.versions[self.number]
+        return {path: version[path] for path in paths if path in version}
+
+    def find(self, id: str) -> Record | None:
+        return next((record for record in self.records() if record.id == id), None)
 
     def changes(self, since: str) -> Changes | None:
         number = int(since[1:]) if since[1:].isdecimal() else -1

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from invincat.memory.entry import Kind, Memory, Tier
+from invincat.memory.entry import Confidence, Kind, Memory, Tier
 from invincat.memory.scope import Scope
 from invincat.recall.hit import MAX_SNIPPET, Hit, Results, merge, snippet
 from invincat.recall.index import Index
@@ -176,6 +177,90 @@ def test_ties_are_broken_by_time_then_id(index: Index, corpus, record) -> None:
     assert names(index.search(store, Query("cache", limit=2))) == ["ddd", "aaa"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("postgress", {"postgres"}),
+        ("postgers", {"postgres"}),
+        ("depnedencies of postgres", {"postgres", "deps"}),
+        ("orderrepo", {"snake", "camel", "kebab"}),
+        ("OrderRepo", {"snake", "camel", "kebab", "apart"}),
+        ("testsuite", {"suite"}),
+        ("precommit", {"hook"}),
+        ("--no-verify", {"hook"}),
+        ("E501", {"lint"}),
+        ("v3.11", {"python"}),
+        ("cahe", set()),
+        ("orderxyz", set()),
+        ("get_or_create", {"getter"}),
+    ],
+)
+def test_what_nobody_wrote_is_taken_for_what_was_meant(index: Index, corpus, record, text: str, expected) -> None:
+    titles = {
+        "postgres": "Postgres is started by compose",
+        "deps": "Pin all dependencies",
+        "snake": "Use order_repo for reads",
+        "camel": "OrderRepo writes",
+        "kebab": "The order-repo package is frozen",
+        "apart": "An order in a repo stays",
+        "suite": "The test suite takes a minute",
+        "hook": "pre-commit must not be skipped with --no-verify",
+        "lint": "E501 is off",
+        "python": "Support Python v3.11 and up",
+        "cache": "A cache or two",
+        "getter": "Call get_or_create once",
+    }
+    store = corpus(*(record(title, name=name, number=n) for n, (name, title) in enumerate(titles.items())))
+    found = names(index.search(store, Query(text, limit=20)))
+    assert set(found) == expected
+    assert not expected or index.search(store, Query(text)).hits[0].why
+
+
+def test_a_guess_never_stands_in_for_a_word_that_is_there(index: Index, corpus, record) -> None:
+    store = corpus(record("Correction of rules", number=1), record("Collection of stamps", number=2))
+    assert names(index.search(store, Query("correction"))) == ["correction-of-rules"]
+    assert names(index.search(store, Query("collection"))) == ["collection-of-stamps"]
+    assert index.search(store, Query("colection")).total == 1
+
+
+def test_words_side_by_side_count_for_more(index: Index, corpus, record) -> None:
+    store = corpus(
+        record("Release the branch and tag the cache", number=3, name="apart"),
+        record("Cache the tag and branch the release", number=2, name="together"),
+    )
+    assert names(index.search(store, Query("cache tag")))[0] == "together"
+    assert names(index.search(store, Query("release branch")))[0] == "apart"
+
+
+def test_confidence_orders_equals(index: Index, corpus, record) -> None:
+    store = corpus(
+        *(record("cache rules", number=n, name=c.value, confidence=c) for n, c in enumerate(reversed(Confidence))),
+        record("cache invalidation rules", number=9, name="better", confidence=Confidence.LOW, tier=Tier.COLD),
+    )
+    assert names(index.search(store, Query("cache rules")))[:3] == ["high", "medium", "low"]
+    assert names(index.search(store, Query("invalidation rules")))[0] == "better"
+
+
+def test_the_past_is_searched_beside_the_kept_index_which_stays_where_it_is(
+    index: Index, directory: Path, history, record
+) -> None:
+    old = [record(f"cache rule {n} of old", number=n, name=f"n{n}") for n in range(60)]
+    new = [record(f"cache rule {n}", number=n, name=f"n{n}", retired=n < 5) for n in range(60)]
+    at = history(old, new)
+    index.refresh(at(1))
+    kept = (directory / "stamp.json").read_bytes()
+    for _ in range(2):
+        assert index.search(at(0), Query("old"), is_past=True) == Index(directory / "x", "y").search(
+            at(0), Query("old")
+        )
+        assert index.search(at(0), Query("old"), is_past=True).total == 60
+        assert index.search(at(1), Query("old")).total == 0
+        assert index.search(at(1), Query("cache")).total == 55
+    assert (directory / "stamp.json").read_bytes() == kept
+    assert Index(directory / "none", "here").search(at(0), Query("old"), is_past=True).total == 60
+    assert not (directory / "none").exists()
+
+
 RECORDS = st.lists(
     st.tuples(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4), st.booleans(), st.sampled_from(Tier)),
     max_size=12,
@@ -204,6 +289,48 @@ def test_an_updated_index_answers_as_one_built_afresh(tmp_path_factory, history,
         expected = {r.path for r in active if not set(r.memory.title.split()).isdisjoint(asked)}
         assert answer.total == len(expected)
         assert {hit.path for hit in answer.hits} <= expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    before=RECORDS,
+    now=RECORDS,
+    asked=st.lists(st.sampled_from([*WORDS, "chache", "releasebranch", "测试", "of"]), min_size=1, max_size=4),
+    limit=st.integers(1, 15),
+    is_told=st.booleans(),
+)
+def test_nothing_retired_is_ever_in_a_default_answer(
+    tmp_path_factory, history, record, before, now, asked, limit, is_told
+) -> None:
+    """With a fresh index, with one of another commit, and with one that nobody may bring up to date."""
+    stored = [
+        [record(" ".join(words), name=f"n{n}", number=n, retired=r, tier=t) for n, (words, r, t) in enumerate(version)]
+        for version in (before, now)
+    ]
+    at = history(*stored)
+    folder = tmp_path_factory.mktemp("retired") / "index"
+    Index(folder, "here").refresh(at(0))
+    corpus = at(1) if is_told else Untold(at(1))
+    with FileLock(folder / "lock"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("invincat.recall.index.PATIENCE", 0.0)
+        stale = Index(folder, "here").search(corpus, Query(" ".join(asked), limit=limit))
+    fresh = Index(folder, "here").search(corpus, Query(" ".join(asked), limit=limit))
+    active = {one.path for one in corpus.records() if one.memory.is_active}
+    for results in (stale, fresh):
+        assert {hit.path for hit in results.hits} <= active
+        assert {hit.status for hit in results.hits} <= {"active"}
+        assert len(results.hits) <= min(limit, results.total)
+    assert is_told is False or stale == fresh
+
+
+class Untold:
+    """A corpus that cannot tell what changed."""
+
+    def __init__(self, corpus) -> None:
+        self.tip, self.records, self.read, self.find = corpus.tip, corpus.records, corpus.read, corpus.find
+
+    def changes(self, since: str) -> None:
+        return None
 
 
 def test_the_snippet_is_the_telling_line_and_short() -> None:

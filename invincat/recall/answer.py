@@ -1,0 +1,90 @@
+"""From candidates to hits: each is read from the corpus, verified, looked at closely and shown."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from invincat.memory.view import Record
+from invincat.recall.analysis import Asked, chunks, telling_words
+from invincat.recall.corpus import Corpus
+from invincat.recall.hit import Hit, Results, present
+from invincat.recall.leaf import Pool
+from invincat.recall.query import Query, facets_of
+from invincat.recall.ranking import CLOSENESS, SATURATED, Pair, Part, closeness, impacts, parts, score
+from invincat.recall.scan import Candidate, Ranking, place, prior, rank
+
+# So many of the best are looked at closely, however few are asked for.
+CLOSELY: Final = 20
+
+
+class _Found(NamedTuple):
+    value: float
+    record: Record
+    read: Sequence[Part]
+
+
+def answer(corpus: Corpus, query: Query, asked: Sequence[Asked], pool: Pool, tip: str, degraded: str | None) -> Results:
+    """The best that are still what they were found as, or match as they are now."""
+    ranking = rank(pool, query, asked)
+    wanted = _pairs(query.text, ranking)
+    found: list[_Found] = []
+    total = ranking.total
+    for candidate, record in _read(corpus, ranking.candidates):
+        if len(found) == max(query.limit, CLOSELY):
+            break
+        if one := _verify(candidate, record, query, ranking):
+            near = CLOSENESS * closeness(wanted, one.read)
+            found.append(one._replace(value=one.value + near))
+        else:
+            total -= 1
+    found.sort(key=lambda one: (-one.value, -one.record.memory.updated_at.timestamp(), one.record.id))
+    perfect = SATURATED * sum(ranking.worth.values()) + CLOSENESS * sum(wanted.values())
+    hits = (
+        _linked(corpus, pool, present(one.record, min(100 * one.value / perfect, 100.0), ranking.worth, one.read), one)
+        for one in found[: query.limit]
+    )
+    return Results(tuple(hits), total, tip, degraded)
+
+
+def _pairs(text: str, ranking: Ranking) -> dict[Pair, float]:
+    """The words that stand side by side in the question; a pair is worth what the lesser of the two is."""
+    worth = ranking.worth
+    pairs = pairwise(telling_words(chunks(text)))
+    return {(one, two): min(worth[one], worth[two]) for one, two in pairs if one in worth and two in worth}
+
+
+def _read(corpus: Corpus, candidates: Iterator[Candidate]) -> Iterator[tuple[Candidate, Record | None]]:
+    """Candidates with what stands in their files now, read some at a time."""
+    while some := list(islice(candidates, CLOSELY)):
+        records = corpus.read([candidate.key.path for candidate in some])
+        for candidate in some:
+            yield candidate, records.get(candidate.key.path)
+
+
+def _verify(candidate: Candidate, record: Record | None, query: Query, ranking: Ranking) -> _Found | None:
+    """What a candidate is worth as it stands now; None when it is gone, or is no answer any more."""
+    if record is None or not query.accepts(record.memory):
+        return None
+    read = parts(record)
+    if record.blob == candidate.key.blob:
+        return _Found(candidate.score, record, read)
+    memory = record.memory
+    places = tuple(item.at for item in memory.source.evidence)
+    factor = prior(facets_of(memory)) * place(query, memory.applies_to, places)
+    value = factor * score(impacts(read), ranking.worth)
+    return _Found(value, record, read) if value else None
+
+
+def _linked(corpus: Corpus, pool: Pool, hit: Hit, one: _Found) -> Hit:
+    """A hit with the names of those before and after it."""
+    id, end = one.record.id, one.record.memory.superseded_by
+    after = corpus.find(end) if end else None
+    before = max(pool.superseded_by(id), key=lambda key: (key.invalid_at or "", key.id), default=None)
+    past = corpus.read([before.path]).get(before.path) if before else None
+    if past is not None and past.memory.superseded_by != id:
+        past = None
+    if after is None and past is None:
+        return hit
+    return replace(hit, successor=after.name if after else None, predecessor=past.name if past else None)

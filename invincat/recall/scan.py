@@ -1,0 +1,90 @@
+"""One pass over a pool: all memories that have any of the terms, best first."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter, itemgetter
+from typing import Final, NamedTuple
+
+from invincat.recall.analysis import Asked
+from invincat.recall.expand import weigh
+from invincat.recall.leaf import Counted, Key, Leaf, Pool
+from invincat.recall.query import Facets, Query
+from invincat.recall.ranking import CONFIDENCE_PRIOR, PLACE_PRIOR, TIER_PRIOR, rarity
+
+_Scored = tuple[float, Leaf, int]
+_SCORE: Final = itemgetter(0)
+
+
+class Candidate(NamedTuple):
+    """A memory that the index thinks answers."""
+
+    score: float
+    key: Key
+
+
+class Ranking(NamedTuple):
+    """Candidates, best first, read as they are asked for; how many there are; what each term counts."""
+
+    candidates: Iterator[Candidate]
+    total: int
+    worth: Mapping[str, float]
+
+
+def rank(pool: Pool, query: Query, asked: Sequence[Asked]) -> Ranking:
+    """All memories that have any of the terms (RULES 8) and pass the filters."""
+    worth: dict[str, float] = {}
+    sums: list[dict[int, float]] = [defaultdict(float) for _ in pool.parts]
+    total = pool.count
+    for term, weight in weigh(asked, pool.has).items():
+        postings = [_postings(part, term) for part in pool.parts]
+        worth[term] = value = weight * rarity(total, sum(len(numbers) for numbers, _ in postings))
+        for scores, (numbers, impacts) in zip(sums, postings, strict=True):
+            for number, impact in zip(numbers, impacts, strict=True):
+                scores[number] += value * impact
+    admitted = [
+        scored for (leaf, _), scores in zip(pool.parts, sums, strict=True) for scored in _admitted(leaf, scores, query)
+    ]
+    admitted.sort(key=_SCORE, reverse=True)
+    return Ranking(_in_order(admitted), len(admitted), worth)
+
+
+def prior(facets: Facets) -> float:
+    """The factor that what is known of a memory beside its words gives its score."""
+    return TIER_PRIOR[facets.tier] * CONFIDENCE_PRIOR[facets.confidence]
+
+
+def _postings(part: Counted, term: str) -> tuple[Sequence[int], Sequence[float]]:
+    numbers, impacts = part.leaf.postings(term)
+    if not part.gone or part.gone.isdisjoint(numbers):
+        return numbers, impacts
+    kept = [(number, impact) for number, impact in zip(numbers, impacts, strict=True) if number not in part.gone]
+    return [number for number, _ in kept], [impact for _, impact in kept]
+
+
+def _admitted(leaf: Leaf, scores: Mapping[int, float], query: Query) -> list[_Scored]:
+    """The documents that pass the filters, with their scores."""
+    factors = {raw: prior(facets) if query.admits(facets) else 0.0 for raw, facets in leaf.shades.items()}
+    shade = leaf.facets
+    found = [(factor * value, leaf, number) for number, value in scores.items() if (factor := factors[shade[number]])]
+    if query.as_of is None and query.about is None:
+        return found
+    keyed = ((value, leaf, number, leaf.key(number)) for value, leaf, number in found)
+    return [
+        (value * place(query, key.applies_to, key.places), leaf, number)
+        for value, leaf, number, key in keyed
+        if query.held(key.valid_from, key.invalid_at)
+    ]
+
+
+def place(query: Query, patterns: tuple[str, ...], places: Sequence[str]) -> float:
+    """The factor for what is about the files in play."""
+    return PLACE_PRIOR if query.about is not None and query.about(patterns, places) else 1.0
+
+
+def _in_order(admitted: Iterable[_Scored]) -> Iterator[Candidate]:
+    """Score, then what was updated last, then id; keys are read only as far as somebody asks."""
+    for score, equals in groupby(admitted, key=_SCORE):
+        keys = sorted((leaf.key(number) for _, leaf, number in equals), key=attrgetter("id"))
+        for key in sorted(keys, key=attrgetter("updated_at"), reverse=True):
+            yield Candidate(score, key)
