@@ -4,8 +4,6 @@ Here the clock is read and the place of the user's data decided; below it both a
 """
 
 import os
-import re
-import secrets
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -16,18 +14,20 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 
 from invincat.config import DEFAULT_URL, LOCAL, OFF, TEAM_FILE, VARIABLES, Settings, load
-from invincat.errors import ConfigurationError, StoreError, UserError
+from invincat.errors import ConfigurationError, UserError
 from invincat.governance.grounding import Heard, Standing
 from invincat.governance.policy import Policy
+from invincat.installation import secret_of
 from invincat.ledger import Ledger
 from invincat.memory.entry import Source as Origin
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View
+from invincat.notices import notices_of
 from invincat.place import Place
+from invincat.revisions import places
 from invincat.store.adopt import move_store
 from invincat.store.git import GitStore
 from invincat.store.grounds import RepositoryGrounds
-from invincat.store.journal import Foreign
 from invincat.store.locate import Repository, create_bare, locate_bare
 from invincat.store.parsed import ParsedCache
 from invincat.store.source import Source
@@ -39,8 +39,8 @@ from invincat.store.verdicts import VerdictCache
 if TYPE_CHECKING:
     from invincat.context.briefing import Briefing
     from invincat.recall.hit import Hit, Results
-    from invincat.recall.index import Index
     from invincat.recall.query import About, Query
+    from invincat.search import Search
     from invincat.semantic import Semantic
 
 
@@ -80,7 +80,6 @@ class App:
     named: str | None = None
     user_settings: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
-    _indexes: "dict[Scope, Index]" = field(default_factory=dict)
     _state_dirs: dict[Scope, Path] = field(default_factory=dict)
     _broken_settings: ConfigurationError | None = None
 
@@ -133,15 +132,10 @@ class App:
 
     def notices(self) -> list[str]:
         """What whoever read here must know: how many files of the stores were no memories, and settings left aside."""
-        found = []
+        found: list[str] = []
         for ledger in (self.__dict__.get("project"), self.__dict__.get("user")):
-            if ledger is None:
-                continue
-            try:
-                found += [_moved_past_us(ledger, move) for move in ledger.foreign.untold()]
-                found += _left_out(ledger)
-            except StoreError as fault:
-                found.append(f"note: of the {ledger.scope} memory not all can be told: {fault}")
+            if ledger is not None:
+                found += notices_of(ledger)
         if self._broken_settings:
             found.append(f"note: defaults hold: {self._broken_settings}")
         return found
@@ -239,6 +233,10 @@ class App:
         view = ledger.view(commit)
         return view.within(self.project_slug) if ledger.scope is Scope.USER else view
 
+    def injectable(self) -> dict[Scope, View]:
+        """What a model may be told unasked: what is believed here, without what nobody has accepted (RULES 10)."""
+        return {ledger.scope: self.view(ledger).without(ledger.foreign.memories()) for ledger in self.existing()}
+
     @property
     def stores(self) -> list[Path]:
         """Where the stores stand that are outside of any git directory of the person's."""
@@ -294,25 +292,12 @@ class App:
                     return ledger.scope
         return Scope.PROJECT
 
-    def repository_path(self, path: str) -> str:
-        """A path as a person types it, from the app's directory, as it stands in the repository.
-
-        A location such as `src/a.py#L3` keeps its lines; what is no file below the root stays as it was typed.
-        """
-        if self.source is None or self.repository.root is None or path.startswith(("commit:", "turn:", "url:")):
-            return path
-        file, hash, lines = path.partition("#L")
-        place = Path(os.path.normpath(self.directory / file))
-        if place.exists() and place.is_relative_to(self.repository.root):
-            return f"{place.relative_to(self.repository.root).as_posix()}{hash}{lines}"
-        return path
-
     def briefing(self, paths: list[str]) -> "Briefing":
         """What would be injected now, with these files in play."""
         from invincat.context.briefing import brief  # noqa: PLC0415 - see above
 
-        views = [(ledger.scope, self.view(ledger).without(ledger.foreign.memories())) for ledger in self.readable()]
-        return brief(views, [*paths, *self.working_folder()], ask=self.standings.of)
+        self.readable()  # NoStore, rather than a briefing on nothing
+        return brief(list(self.injectable().items()), [*paths, *self.place.working_folder()], ask=self.standings.of)
 
     def beside(self, prompt: str, paths: Sequence[str] = (), known: Container[str] = ()) -> list[Record]:
         """The few memories that one message is about, without those whose ids are `known`; often none."""
@@ -323,12 +308,6 @@ class App:
         found = self.recall(Query(prompt[:MAX_PROMPT], limit=CANDIDATES), paths=paths)
         hits = [hit for hit in found.hits if hit.id not in known and hit.id not in self.untrusted()]
         return [record_behind(self.ledger(Scope(hit.scope)), hit) for hit in to_tell(prompt, hits)]
-
-    def working_folder(self) -> list[str]:
-        """The app's directory as a path in the repository; nothing at its top. It is in play, too (RULES 11)."""
-        root = self.repository.root if self.source is not None else None
-        place = self.directory.resolve()
-        return [place.relative_to(root).as_posix()] if root and place != root and place.is_relative_to(root) else []
 
     def recall(
         self,
@@ -356,54 +335,26 @@ class App:
         (`Ledger.resolve`); UserError where none has such a commit.
         """
         from invincat.lookup import StoreCorpus  # noqa: PLC0415 - see above
-        from invincat.recall.hit import merge  # noqa: PLC0415 - see above
 
         asked = replace(query, project=self.project_slug, about=self._about(paths))
-        commits = self._commits(self.readable(query.scope), at)
-        corpora = {ledger.scope: StoreCorpus(ledger, commit) for ledger, commit in commits}
-        semantic = self._semantic
-        wide = semantic.widen(asked) if semantic else asked
-        answers = [
-            self._index(scope).search(corpus, wide, progress, is_past=at is not None)
-            for scope, corpus in corpora.items()
-        ]
-        words = merge(answers, wide.limit)
-        if semantic is None:
-            return words
-        records = {self._state_dirs[scope] / "parsed": corpus.records() for scope, corpus in corpora.items()}
-        return semantic.join(asked, records, words)
+        asked_of = places(self.readable(query.scope), at)
+        corpora = {self._state_dirs[ledger.scope]: StoreCorpus(ledger, commit) for ledger, commit in asked_of}
+        return self._search.find(asked, corpora, progress, is_past=at is not None)
 
     def _about(self, paths: Sequence[str]) -> "About | None":
-        in_play = [*map(self.repository_path, paths), *self.working_folder()]
+        in_play = [*map(self.place.repository_path, paths), *self.place.working_folder()]
         if not in_play:
             return None
         from invincat.memory.coverage import Coverage  # noqa: PLC0415 - see above
 
         return Coverage(in_play).about
 
-    @staticmethod
-    def _commits(ledgers: Sequence[Ledger], at: str | None) -> list[tuple[Ledger, str | None]]:
-        """Each ledger with the commit that is meant, None for its tip; those that have no such commit are left out."""
-        if at is None:
-            return [(ledger, None) for ledger in ledgers]
-        found: list[tuple[Ledger, str | None]] = []
-        for ledger in ledgers:
-            try:
-                found.append((ledger, ledger.resolve(at)))
-            except UserError:
-                if len(ledgers) == 1 or (ledger is ledgers[-1] and not found):
-                    raise
-        return found
-
-    def _index(self, scope: Scope) -> "Index":
-        from invincat.recall.index import Index  # noqa: PLC0415 - see above
-
-        if scope not in self._indexes:
-            folder = self._state_dirs[scope] / "index"
-            self._indexes[scope] = Index(folder, f"{self.installation}:{folder}")
-        return self._indexes[scope]
-
     @cached_property
+    def _search(self) -> "Search":
+        from invincat.search import Search  # noqa: PLC0415 - see above
+
+        return Search(self.installation, self._semantic())
+
     def _semantic(self) -> "Semantic | None":
         """Recall's second leg, None where no setting asks for it."""
         try:
@@ -427,22 +378,8 @@ class App:
 
     @cached_property
     def installation(self) -> str:
-        """A secret of this installation: caches that do not carry it are from elsewhere and never opened.
-
-        Where it cannot be kept it is made anew each time, and so are the caches.
-        """
-        path = self.data_dir / "installation"
-        fresh = secrets.token_hex(16)
-        try:
-            if not _is_secret(path):
-                self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-                draft = path.with_name(f"installation.{os.getpid()}")
-                draft.write_text(fresh)
-                draft.chmod(0o600)
-                draft.replace(path)
-            return path.read_text().strip()
-        except OSError:
-            return fresh
+        """The secret of this installation, which our caches carry."""
+        return secret_of(self.data_dir)
 
     @property
     def _user_store(self) -> Path:
@@ -466,25 +403,3 @@ class App:
             return "this repository has no memory store yet"
         remotes = ", ".join(ref.removeprefix("refs/remotes/") for ref in published)
         return f"this repository has no memory store of its own yet, but a published one was fetched ({remotes})"
-
-
-def _left_out(ledger: Ledger) -> list[str]:
-    """How many files are no memories; whoever searched only has read no view yet."""
-    problems = ledger.view().problems if ledger.reader.problems is None else ledger.reader.problems
-    if not problems:
-        return []
-    what = "1 file is" if len(problems) == 1 else f"{len(problems)} files are"
-    step = f"see `invincat check --scope {ledger.scope}`"
-    return [f"note: {what} left out of the {ledger.scope} memory, as {problems[0].path}; {step}"]
-
-
-def _moved_past_us(ledger: Ledger, move: Foreign) -> str:
-    if move.new is None:
-        return f"note: something else than invincat deleted the {ledger.scope} memory's ref; see `invincat doctor`"
-    what = f"something else than invincat moved the {ledger.scope} memory to {move.new[:7]}"
-    return f"note: {what}; what that brought is not injected until accepted, see `invincat review list`"
-
-
-def _is_secret(path: Path) -> bool:
-    """Whether the file holds what we write there; a regular file only."""
-    return path.is_file() and bool(re.fullmatch(r"[0-9a-f]{32}", path.read_text(errors="replace").strip()))

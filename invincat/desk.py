@@ -30,7 +30,7 @@ from invincat.memory.entry import Source as Origin
 from invincat.memory.entry import format_time
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
-from invincat.memory.view import Record, View
+from invincat.memory.view import Record
 from invincat.outcome import Outcome
 from invincat.recall.hit import Results
 from invincat.recall.query import Query
@@ -203,8 +203,8 @@ class Desk:
 
     async def memories(self) -> list[Record]:
         """The active memories."""
-        views = await self._stores.run(self._views)
-        return [record for view in views.values() for record in view.active()]
+        views = await self._stores.run(lambda: [self._app.view(ledger) for ledger in self._ledgers()])
+        return [record for view in views for record in view.active()]
 
     async def show(self, name: str) -> str:
         """A memory's file; UserError when none has the name."""
@@ -286,7 +286,7 @@ class Desk:
 
     def _learner(self) -> Learner:
         app = self._app
-        stores = Stores(app.ledger, self._views, app.origin, app.grounds, self._stores.run, app.project_slug)
+        stores = Stores(app.ledger, app.injectable, app.origin, app.grounds, self._stores.run, app.project_slug)
         if (model := self._models.remembers) is None:
             return RulesLearner(stores)
         setting = self._models.memory_setting if self._models.memory else self._models.setting
@@ -310,11 +310,11 @@ class Desk:
         return f"{before}{self._workspace().root.name}{between}{briefing}{after}"
 
     def _told(self) -> MemoryNews:
-        return MemoryNews(self._views(), self._app.working_folder(), self._app.standings.of)
+        return MemoryNews(self._app.injectable(), self._app.place.working_folder(), self._app.standings.of)
 
     def _since_last(self, news: MemoryNews) -> Callable[[], Any]:
         async def since_last() -> str | None:
-            return news.since_last(await self._stores.run(self._views))
+            return news.since_last(await self._stores.run(self._app.injectable))
 
         return since_last
 
@@ -340,9 +340,6 @@ class Desk:
 
     def _ledgers(self) -> list[Ledger]:
         return self._app.existing()
-
-    def _views(self) -> dict[Scope, View]:
-        return {ledger.scope: self._app.view(ledger) for ledger in self._ledgers()}
 
     def _count(self) -> tuple[int, int]:
         ledgers = self._ledgers()

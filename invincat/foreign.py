@@ -12,6 +12,7 @@ from invincat.memory.refusal import Reason
 from invincat.memory.scope import Scope
 from invincat.outcome import Outcome, write_audit
 from invincat.store.base import MEMORY_REF, PROPOSALS, Commit, Store
+from invincat.store.format import require_writable
 from invincat.store.journal import Foreign, Journal, brought_by, difference, put_back_draft
 from invincat.store.tree import ViewReader
 
@@ -72,6 +73,7 @@ class ForeignMoves:
             moves, tip, now = self.moves(), self._store.tip(), self._clock()
             if not moves or moves[-1] in known or moves[-1].new != tip or moves[-1].old is None:
                 return None
+            require_writable(self._store, moves[-1].old)
             kept = self._keep(moves[-1], moves[-1].old, now)
             self._store.swap(MEMORY_REF, tip, moves[-1].old)
             self._store.append("journal", {"at": format_time(now), "put_back": tip})
@@ -82,6 +84,7 @@ class ForeignMoves:
         base, subject = held.parents[0], held.message.partition("\n")[0]
         with self._store.exclusive(_PATIENCE):
             tip, now = self._store.tip() or base, self._clock()
+            require_writable(self._store, tip)
             draft = difference(self._store, base, held.id, f"accept {subject}\n")
             since = difference(self._store, base, tip, "")
             changed = (draft.puts.keys() | draft.removes) & (since.puts.keys() | since.removes)

@@ -23,8 +23,6 @@ from invincat.governance.policy import OPEN, Policy
 from invincat.memory import frontmatter
 from invincat.memory.change import Context, Step
 from invincat.memory.entry import InvalidMemory, Source, format_time
-from invincat.memory.lifecycle import describe_end
-from invincat.memory.operation import decode, target_of
 from invincat.memory.proposal import Proposal
 from invincat.memory.refusal import Reason
 from invincat.memory.register import SCORE_KEYS, TEXT_KEYS
@@ -33,6 +31,7 @@ from invincat.memory.view import View
 from invincat.outcome import Outcome, known_before, outcome_of, write_audit
 from invincat.resources import template
 from invincat.store.base import MEMORY_REF, PROPOSALS, REJECTED, Commit, Draft, Store, StoreBusy
+from invincat.store.format import require_writable
 from invincat.store.journal import Journal, NoNotes, NoteCache
 from invincat.store.message import Hold, Message, compose, compose_scores, read
 from invincat.store.revision import resolve
@@ -138,9 +137,8 @@ class Ledger:
         tip = self._tip()
         base = tip or (None if dry_run else self._store.write_root())
         view = self._reader.view(base) if base else View()
-        if view.newer:
-            what = f"the store is of format {view.newer}, which this version reads and does not write"
-            raise StoreError(what, where=self._store.location, next_step="use a newer version of invincat")
+        if base:
+            require_writable(self._store, base)
         now = self._clock()
         context = Context(now=now, new_id=self._new_id, scope=self._scope, source=proposal.source)
         judgement = judge(view, proposal, context, grounds, self._policy())
@@ -173,35 +171,12 @@ class Ledger:
         chain = list(held_chain(self._store, held))
         if chain and chain[0][1].op is None:
             return self._foreign.take(ref, chain[0][0])
-        kept = _kept(chain[0][1].proposal if chain and chain[-1][0].parents else None, self._scope)
-        if stale := self._changed_since(chain[-1][0].parents[0], kept):
-            outcome = Outcome(
-                verdict="rejected",
-                repository=self._store.location,
-                scope=self._scope,
-                before=self.tip(),
-                after=self.tip(),
-                reasons=(stale,),
-            )
-            write_audit(self._store, self._clock(), "user", outcome)
-            return outcome
-        outcome = self.submit(kept)
+        base = self._reader.view(chain[-1][0].parents[0]) if chain and chain[-1][0].parents else View()
+        outcome = self.submit(_kept(chain[0][1].proposal if chain else None, self._scope, base))
         if outcome.verdict in {"committed", "noop"}:
             with self._store.exclusive(PATIENCE):
                 self._store.swap(ref, held, None)
         return outcome
-
-    def _changed_since(self, base: str, proposal: Proposal) -> Reason | None:
-        """Why a proposal speaks of a memory that is no longer what it saw."""
-        before, now = self._reader.view(base), self.view()
-        for number, operation in decode(proposal.items, proposal.source.actor)[0].items():
-            old = before.find(target_of(operation) or "")
-            current = now.records.get(old.id) if old else None
-            if old and (current is None or current.blob != old.blob):
-                state = describe_end(now, current) if current else "deleted"
-                message = f"{old.name} ({state}) has changed since this was proposed; reject it, or make it anew"
-                return Reason(rule="RULES 3.4", message=message, operation=number, field="id")
-        return None
 
     def reject(self, proposal: str, reason: str) -> None:
         """A person's no: the proposal is kept apart, and not made again. UserError for an unknown one, or a secret."""
@@ -316,12 +291,15 @@ class _Kept(msgspec.Struct, frozen=True):
     source: Source
 
 
-def _kept(text: str | None, scope: Scope) -> Proposal:
+def _kept(text: str | None, scope: Scope, base: View) -> Proposal:
+    """The proposal that a commit keeps; `base` is what was believed when it was made."""
     try:
         kept = msgspec.json.decode(text or "", type=_Kept)
     except (msgspec.DecodeError, InvalidMemory):
         raise UserError("the proposal does not say what it would do", next_step="reject it") from None
-    return Proposal(kept.operations, scope, kept.source, decided=True)
+    references = (item.get("id") for item in kept.operations if isinstance(item, dict))
+    seen = {name: record for name in references if isinstance(name, str) and (record := base.find(name))}
+    return Proposal(kept.operations, scope, kept.source, decided=True, seen=seen)
 
 
 def _chains(steps: Sequence[Step]) -> list[list[Step]]:

@@ -1,5 +1,6 @@
 """Which project a directory, or a slug that somebody named, stands for, and where its store is (RULES 7, FORMAT)."""
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Final
 from invincat.memory.naming import is_name
 from invincat.memory.scope import NoProject, Project, Resolved, Rungs, resolve, slug_of
 from invincat.store.locate import NotARepository, Repository, create_bare, locate, locate_bare
+from invincat.store.own import is_content, require_own
 
 # The store of a folder that is in no git repository.
 FOLDER_STORE: Final = Path(".invincat", "memory.git")
@@ -82,6 +84,8 @@ class Place:
         assert home is not None, "what cannot be read cannot be written"
         if isinstance(home, Repository):
             return home
+        if home.parts[-2:] == FOLDER_STORE.parts:
+            require_own(home)
         if is_store(home):
             return locate_bare(home)
         made = create_bare(home)
@@ -90,15 +94,40 @@ class Place:
         return made
 
     def left_behind(self) -> Path | None:
-        """The store that a folder had before it was a git repository."""
-        root = self.code.root if self.code else None
-        places = [place / FOLDER_STORE for place in (root, self.directory.resolve()) if root and place]
-        return next((place for place in places if is_store(place)), None)
+        """The store that a folder had before it was a git repository; one that came with a clone is none."""
+        code = self.code
+        places = [place / FOLDER_STORE for place in (self._root, self.directory.resolve()) if code and place]
+        found = (place for place in places if is_store(place) and not place.parent.is_symlink())
+        return next((place for place in found if code and not is_content(code, place)), None)
 
     def named_projects(self) -> list[str]:
         """The slugs of the projects that have a name only, and memories already."""
         stores = sorted((self.data_dir / "projects").glob("*.git"))
         return [store.stem for store in stores if is_name(store.stem) and is_store(store) and _has_memory(store)]
+
+    def repository_path(self, path: str) -> str:
+        """A path as a person types it, from the directory, as it stands in the repository.
+
+        A location such as `src/a.py#L3` keeps its lines; what is no file below the root stays as it was typed.
+        """
+        root = self._root
+        if root is None or path.startswith(("commit:", "turn:", "url:")):
+            return path
+        file, hash, lines = path.partition("#L")
+        place = Path(os.path.normpath(self.directory / file))
+        if place.exists() and place.is_relative_to(root):
+            return f"{place.relative_to(root).as_posix()}{hash}{lines}"
+        return path
+
+    def working_folder(self) -> list[str]:
+        """The directory as a path in the repository; nothing at its top. It is in play, too (RULES 11)."""
+        root, place = self._root, self.directory.resolve()
+        return [place.relative_to(root).as_posix()] if root and place != root and place.is_relative_to(root) else []
+
+    @property
+    def _root(self) -> Path | None:
+        """The top of the work tree of the project's code."""
+        return self.code.root if self.code else None
 
     @cached_property
     def _around(self) -> Repository | None:

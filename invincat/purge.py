@@ -5,7 +5,8 @@ the objects, objects, proof. No backup is kept, which would hold what must go.
 """
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -72,18 +73,14 @@ def purge(
             files=sum(len(holders(place, sought.needle)) for place in places),
             dry_run=True,
         )
-    with store.exclusive(PATIENCE):
+    with store.exclusive(PATIENCE), _finishable():
         before = store.tip()
         done = rewrite(store, sought, scope, now)
         fetched = forget_tracking(store, before)
         purged = purged_ids(store, store.tip())
         expire_logs(store.repository, purged)
         words = (*done.dropped, *([sought.memory] if sought.memory else []))
-        try:
-            files = sum(scrub(place, sought.needle, words) for place in places)
-        except OSError as fault:
-            what, step = fault.strerror or str(fault), "make it writable and run the purge again"
-            raise StoreError(what, where=str(fault.filename), next_step=step) from None
+        files = sum(scrub(place, sought.needle, words) for place in places)
         doomed = lost_of_ours(store.repository, purged)
         remove(store.repository, doomed)
         line = {"time": format_time(now), "actor": "user", "verdict": "purged", "memory": sought.memory}
@@ -106,6 +103,17 @@ def purge(
         others=(*proof.elsewhere, *_open_sessions(places), *_unmerged(fetched)),
         push=tuple(_push(one) for one in fetched if not one.has_more),
     )
+
+
+@contextmanager
+def _finishable() -> Iterator[None]:
+    """What the operating system refuses as a StoreError that says what to do."""
+    try:
+        yield
+    except OSError as fault:
+        what, where = fault.strerror or str(fault), str(fault.filename) if fault.filename else None
+        step = "see to permissions and free space, and run the purge again"
+        raise StoreError(what, where=where, next_step=step) from None
 
 
 def _open_sessions(places: Sequence[Path]) -> list[str]:

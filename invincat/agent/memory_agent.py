@@ -11,6 +11,7 @@ from invincat.governance.gate import MAX_OPERATIONS
 from invincat.governance.redaction import redact
 from invincat.llm.client import Client, EmptyAnswer, complete
 from invincat.llm.message import Assistant, Message, System, User
+from invincat.memory.batch import read_batch
 from invincat.memory.operation import schema
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View
@@ -119,19 +120,17 @@ def _decode(text: str) -> list[Any] | str:
     if bare.startswith("```"):
         bare = bare.strip("`").removeprefix("json").strip()
     try:
-        answer = msgspec.json.decode(bare)
-    except (msgspec.DecodeError, RecursionError) as fault:
-        return f"it is not JSON ({fault})"
-    if not isinstance(answer, dict) or set(answer) != {"operations"} or not isinstance(answer["operations"], list):
-        return 'it is not one object {"operations": [...]}'
-    if len(answer["operations"]) > MAX_OPERATIONS:
-        return f"it has {len(answer['operations'])} operations, at most {MAX_OPERATIONS} are allowed"
-    for item in answer["operations"]:
+        items = read_batch(bare)
+    except ValueError as fault:
+        return f"it {fault}"
+    if len(items) > MAX_OPERATIONS:
+        return f"it has {len(items)} operations, at most {MAX_OPERATIONS} are allowed"
+    for item in items:
         if not isinstance(item, dict):
             return "an operation is not an object"
         if isinstance(content := item.get("content"), str) and len(content) > MAX_CONTENT:
             return f"a content has {len(content)} characters, at most {MAX_CONTENT} are allowed"
-    return list(answer["operations"])
+    return items
 
 
 def _by_scope(items: Sequence[Any], views: Mapping[Scope, View]) -> dict[Scope, list[Any]]:

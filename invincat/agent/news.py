@@ -15,14 +15,10 @@ class MemoryNews:
 
     def __init__(self, views: Mapping[Scope, View], paths: Iterable[str] = (), ask: Ask = nobody) -> None:
         self._told = _active(views)
-        self._seen = _commits(views)
         self.briefing = brief(list(views.items()), paths, ask=ask)
 
     def since_last(self, views: Mapping[Scope, View]) -> str | None:
         """A note on what holds now and what no longer does; None when nothing changed."""
-        if (seen := _commits(views)) == self._seen:
-            return None
-        self._seen = seen
         now = _active(views)
         came = [record for id, record in now.items() if _mark(self._told.get(id)) != record.fingerprint]
         gone = [record for id, record in self._told.items() if id not in now]
@@ -38,10 +34,6 @@ class MemoryNews:
 
 def _active(views: Mapping[Scope, View]) -> dict[str, Record]:
     return {record.id: record for view in views.values() for record in view.active()}
-
-
-def _commits(views: Mapping[Scope, View]) -> dict[Scope, str | None]:
-    return {scope: view.commit for scope, view in views.items()}
 
 
 def _mark(record: Record | None) -> str | None:

@@ -16,6 +16,7 @@ from invincat.llm.client import Client, Part
 from invincat.llm.history import Profile
 from invincat.llm.message import Message
 from invincat.llm.schema import ToolSpec
+from invincat.paths import make_private
 
 _Kept = dict[str, dict[str, Profile]]
 
@@ -51,7 +52,7 @@ class Profiles:
             return {}
 
     def _write(self, known: _Kept) -> None:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._path.parent)
         draft = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as file:

@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 from invincat.errors import ConfigurationError, UserError
 from invincat.llm.message import Message
 from invincat.memory.entry import format_time, is_ulid
+from invincat.paths import make_private
 
 # What reads conversations costs 0.1 s, which no prompt need wait for (lazy imports below).
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Sessions:
     def begin(self, directory: Path, model: str | None) -> Session:
         """A new, empty conversation; ConfigurationError where none can be kept."""
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self._folder)
             session = self._hold(self._new_id(), [])
         except OSError as fault:
             what = f"no conversation can be kept there: {fault.strerror}"

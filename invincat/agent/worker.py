@@ -21,6 +21,7 @@ from invincat.agent.session import NoSession, Sessions
 from invincat.errors import ConfigurationError, InvincatError, ProviderError
 from invincat.llm.client import Refused
 from invincat.outcome import Outcome
+from invincat.paths import make_private
 from invincat.store.signing import CannotSign
 
 # What reads conversations costs 0.1 s, which no prompt need wait for (lazy imports below).
@@ -87,7 +88,7 @@ class Worker:
 
     def enqueue(self, session: str, count: int) -> None:
         """Say that a conversation may be read up to a number of messages. Durable when this returns; OSError."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.folder)
         draft = self.folder / f"{self.new_id()}.draft"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:

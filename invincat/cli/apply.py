@@ -1,16 +1,13 @@
 """`invincat apply FILE|-`: a batch of operations through the whole gate."""
 
-import json
-import re
-from collections import Counter
 from typing import Any, BinaryIO
 
 import click
-import msgspec
 
 from invincat.cli.options import Among, json_option
 from invincat.cli.output import app_of, finish, print_json
 from invincat.errors import UserError
+from invincat.memory.batch import read_batch
 from invincat.memory.entry import is_actor, is_person
 from invincat.memory.operation import schema, scope_named
 from invincat.memory.proposal import Proposal
@@ -58,24 +55,9 @@ def _read(file: BinaryIO) -> list[Any]:
     if len(data) > MAX_INPUT:
         raise UserError(f"the batch is larger than {MAX_INPUT} bytes", where=_name(file))
     try:
-        batch = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        raise UserError(f"is not JSON: {fault}", where=_name(file)) from None
-    try:
-        json.loads(data, object_pairs_hook=_refuse_twice, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError) as fault:
-        raise UserError(str(fault), where=_name(file), next_step="give it once") from None
-    if not isinstance(batch, dict) or set(batch) != {"operations"} or not isinstance(batch["operations"], list):
-        raise UserError('must be one object {"operations": [...]}', where=_name(file))
-    return list(batch["operations"])
-
-
-def _refuse_twice(pairs: list[tuple[str, Any]]) -> None:
-    """Of two values under one key none is taken: decoders keep the last, and nobody meant that."""
-    counts = Counter(key for key, _ in pairs)
-    if twice := [key for key, count in counts.items() if count > 1]:
-        key = repr(twice[0]) if re.fullmatch(r"[a-z_]{1,20}", twice[0]) else "a key"
-        raise ValueError(f"has {key} twice in one object")
+        return read_batch(data)
+    except ValueError as fault:
+        raise UserError(str(fault), where=_name(file)) from None
 
 
 def _name(file: BinaryIO) -> str:

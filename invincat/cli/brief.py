@@ -3,7 +3,7 @@
 import click
 
 from invincat.cli.options import json_option
-from invincat.cli.output import app_of, print_json
+from invincat.cli.output import app_of, print_json, readable
 
 MAX_NAMED = 20
 
@@ -18,7 +18,8 @@ def command(context: click.Context, paths: tuple[str, ...], prompt: str | None, 
     from invincat.context.briefing import beside  # noqa: PLC0415 - `brief --help` needs none of it
 
     app = app_of(context)
-    briefing = app.briefing([app.repository_path(path) for path in paths])
+    readable(app)
+    briefing = app.briefing([app.place.repository_path(path) for path in paths])
     shown = {record.id for record in briefing.shown}
     told = app.beside(prompt, paths, shown) if prompt else []
     text = briefing.text + beside(told, app.standings.of)

@@ -29,7 +29,7 @@ def run_import(app: App, files: tuple[str, ...] = (), *, dry_run: bool = False) 
     """Import the convention files of the app's repository."""
     if app.source is None:
         raise ConfigurationError("not inside a git repository", next_step="run it in one")
-    paths = [app.repository_path(file) for file in files]
+    paths = [app.place.repository_path(file) for file in files]
     return import_conventions(app.project, app.source, app.origin("import"), app.grounds(), paths, dry_run=dry_run)
 
 

@@ -6,7 +6,7 @@ import click
 
 from invincat.cli.options import json_option, scope_option
 from invincat.cli.output import app_of, describe, memory_json, print_json, print_jsonl, readable, trust_json
-from invincat.cli.subject import at_option, at_revision, deleted, grave_json
+from invincat.cli.subject import at_option, deleted, grave_json
 from invincat.governance.grounding import Standing
 from invincat.governance.hidden import escape_hidden
 from invincat.ledger import Ledger
@@ -14,6 +14,7 @@ from invincat.memory.entry import Status
 from invincat.memory.naming import section_slug
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record
+from invincat.revisions import places
 
 
 @click.command("list")
@@ -37,13 +38,13 @@ def command(
 ) -> None:
     """List memories by section: tier, kind, title, name. Of deleted ones: when and why they went."""
     app = app_of(context)
-    places = _places(readable(app, scope), at)
+    asked_of = places(readable(app, scope), at)
     if status == "deleted":
-        _list_deleted(places, as_json=as_json, jsonl=jsonl)
+        _list_deleted(asked_of, as_json=as_json, jsonl=jsonl)
         return
     records = [
         record
-        for ledger, commit in places
+        for ledger, commit in asked_of
         for record in sorted(app.view(ledger, commit), key=_order)
         if status in ("all", record.memory.status)
         and (section is None or section_slug(section) == section_slug(record.memory.section))
@@ -56,20 +57,15 @@ def command(
     if jsonl:
         print_jsonl(memories)
     else:
-        print_json({"at": places[0][1], "memories": list(memories)})
+        print_json({"at": asked_of[0][1], "memories": list(memories)})
 
 
-def _places(ledgers: Sequence[Ledger], at: str | None) -> list[tuple[Ledger, str | None]]:
-    """Where to look, in each store: at its tip, or as it was."""
-    return list(at_revision(ledgers, at)) if at else [(ledger, ledger.tip()) for ledger in ledgers]
-
-
-def _list_deleted(places: Sequence[tuple[Ledger, str | None]], *, as_json: bool, jsonl: bool) -> None:
-    graves = [grave for ledger, commit in places for grave in deleted(ledger, commit)]
+def _list_deleted(asked_of: Sequence[tuple[Ledger, str | None]], *, as_json: bool, jsonl: bool) -> None:
+    graves = [grave for ledger, commit in asked_of for grave in deleted(ledger, commit)]
     if jsonl:
         print_jsonl(map(grave_json, graves))
     elif as_json:
-        print_json({"at": places[0][1], "memories": [grave_json(grave) for grave in graves]})
+        print_json({"at": asked_of[0][1], "memories": [grave_json(grave) for grave in graves]})
     else:
         for grave in graves:
             title = f"{grave.last.memory.title}  " if grave.last else ""

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any, Final
@@ -108,6 +109,7 @@ def program(context: click.Context, /, directory: Path | None, project: str | No
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code (CLI "Exit codes")."""
+    _open_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     try:
@@ -129,10 +131,22 @@ def run(arguments: Sequence[str] | None = None) -> None:
         code = _report(fault, fault.exit_code, debug=debug)
     except KeyboardInterrupt:
         code = 130
+    except OSError as fault:
+        told = InvincatError(fault.strerror or str(fault), where=str(fault.filename or "what was printed"))
+        code = _report(told, 1, debug=debug)
     except Exception as fault:  # the boundary: no traceback reaches a person unless asked for
         fault = InvincatError(f"internal error: {type(fault).__name__}: {fault}", next_step="run it with --debug")
         code = _report(fault, 1, debug=debug)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _open_streams() -> None:
+    """Whoever started us may have closed a standard stream: a file of ours must not take its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            with suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, Path(os.devnull).open("w" if number else "r", encoding="utf-8"))  # noqa: SIM115 - for good
 
 
 def _report(fault: InvincatError, code: int, *, debug: bool) -> int:

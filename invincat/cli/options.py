@@ -70,7 +70,7 @@ def claim_fields(app: App, given: dict[str, Any]) -> dict[str, Any]:
         if key in fields:
             fields[key] = list(fields[key])
     if "evidence" in fields:
-        fields["evidence"] = [{"at": app.repository_path(at)} for at in fields["evidence"]]
+        fields["evidence"] = [{"at": app.place.repository_path(at)} for at in fields["evidence"]]
     return {key: str(value) if isinstance(value, StrEnum) else value for key, value in fields.items()}
 
 
@@ -90,6 +90,8 @@ def find(app: App, name: str, scope: Scope | None) -> tuple[Ledger, Record]:
     exact = [(ledger, record) for ledger, record in found if name in {record.name, record.id}]
     candidates = exact or found
     if not candidates:
+        if app.is_without_store() and scope is not Scope.USER:
+            raise NotFound(f"no memory is called {name!r}; {app.no_store_message()}", next_step="run `invincat init`")
         raise NotFound(f"no memory is called {name!r}", next_step="see `invincat list --status all`")
     if len(candidates) > 1:
         names = ", ".join(f"{record.name} ({ledger.scope})" for ledger, record in candidates[:6])
@@ -106,6 +108,6 @@ def propose(
     """
     if ledger.scope is Scope.PROJECT and ledger.tip() is None and (note := app.beginning()):
         click.echo(f"note: {note}", err=True)
-    blobs = {seen.id: seen.blob} if seen else {}
-    proposal = Proposal(operations, ledger.scope, app.origin("user"), seen=blobs)
+    known = {seen.id: seen} if seen else {}
+    proposal = Proposal(operations, ledger.scope, app.origin("user"), seen=known)
     return ledger.submit(proposal, app.grounds(), dry_run=dry_run)

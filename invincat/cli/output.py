@@ -1,5 +1,6 @@
 """What commands print: plain words for people, JSON for programs; refusals on stderr."""
 
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,9 @@ from invincat.memory.entry import Memory, format_time
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record
 from invincat.outcome import Done, Outcome
+
+# What moves a terminal's cursor, turns the direction of text, or ends a line for some readers.
+_UNSEEN: Final = re.compile("[\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 # CLI "Exit codes". Of several outcomes the gravest counts, in this order.
 EXITS: Final[Mapping[str, int]] = {"rejected": 4, "failed": 1, "held": 3, "committed": 0, "noop": 0}
@@ -54,13 +58,19 @@ def readable(app: App, scope: Scope | None = None) -> list[Ledger]:
 
 def print_json(value: Any) -> None:
     """One object, indented, keys in the order given."""
-    click.echo(msgspec.json.format(msgspec.json.encode(value, enc_hook=_encode), indent=2).decode())
+    click.echo(msgspec.json.format(_json(value), indent=2))
 
 
 def print_jsonl(values: Iterable[Any]) -> None:
     """One object a line."""
     for value in values:
-        click.echo(msgspec.json.encode(value, enc_hook=_encode).decode())
+        click.echo(_json(value))
+
+
+def _json(value: Any) -> str:
+    """JSON that a terminal shows as it is: there are such characters in strings only, where an escape is the same."""
+    text = msgspec.json.encode(value, enc_hook=_encode).decode()
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _encode(value: Any) -> Any:

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from invincat.cli.options import Among, json_option, scope_option
-from invincat.cli.output import app_of, print_json, trust_json
+from invincat.cli.output import app_of, print_json, readable, trust_json
 from invincat.governance.hidden import escape_hidden
 from invincat.memory.entry import Kind, Status
 from invincat.memory.scope import Scope
@@ -53,6 +53,7 @@ def command(
         as_of=_time(as_of) if as_of else None,
     )
     app = app_of(context)
+    readable(app, scope)
     results = app.recall(asked, _progress, paths=paths, at=at)
     untrusted = app.untrusted()
     if as_json:

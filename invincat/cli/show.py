@@ -5,7 +5,7 @@ import click
 from invincat.app import App
 from invincat.cli.options import NotFound, find, json_option, scope_option
 from invincat.cli.output import app_of, memory_json, print_json, trust_json
-from invincat.cli.subject import Grave, at_option, at_revision, find_ever, grave_json
+from invincat.cli.subject import Grave, at_option, find_ever, grave_json
 from invincat.cli.versions import print_versions
 from invincat.errors import UsageError, UserError
 from invincat.governance.hidden import escape_hidden
@@ -13,6 +13,7 @@ from invincat.ledger import Ledger
 from invincat.memory.lifecycle import describe_end
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, file_name
+from invincat.revisions import at_revision
 from invincat.store.history import Touch
 
 

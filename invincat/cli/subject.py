@@ -1,6 +1,5 @@
 """What a person asks about: a memory that is there or was, and the commit at which to look."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import click
@@ -16,7 +15,6 @@ from invincat.memory.scope import Scope
 from invincat.memory.view import Record, file_name, record_of
 from invincat.memory.yaml_scan import MalformedFile
 from invincat.store.history import Touch, graves
-from invincat.store.revision import moment_of
 
 at_option = click.option("--at", metavar="REV", help="As the store was at a memory commit or a time.")
 
@@ -71,22 +69,6 @@ def deleted(ledger: Ledger, commit: str | None = None) -> list[Grave]:
     view = ledger.view(commit)
     markers = {id: marker for id, marker in view.markers.items() if id not in view.records}
     return _unearth(ledger, view.commit, markers)
-
-
-def at_revision(ledgers: Sequence[Ledger], text: str) -> list[tuple[Ledger, str]]:
-    """Where to look in each store: at a time in all that were there by then, at a commit in the first that has it."""
-    found: list[tuple[Ledger, str]] = []
-    fault: UserError | None = None
-    for ledger in ledgers:
-        try:
-            found.append((ledger, ledger.resolve(text)))
-        except UserError as refused:
-            fault = fault or refused
-        if found and moment_of(text) is None:
-            break
-    if not found and fault:
-        raise fault
-    return found
 
 
 def grave_json(grave: Grave) -> dict[str, Any]:

@@ -253,10 +253,14 @@ def _rule(statement: Statement, title: int | None, globs: tuple[str, ...]) -> Ru
     headings = [heading for heading in statement.headings if heading.passage.first_line != title]
     names = [wording.clean_heading(heading.passage.text) for heading in headings]
     around = [*names, *(wording.clean_heading(lead.text) for lead in statement.leads)]
-    if any(wording.is_boilerplate_section(name) for name in around) or statement.passage.is_link:
+    if any(map(wording.is_boilerplate_section, around)) or statement.passage.is_link:
         return None
     own = _with_commands(statement)
-    if not _is_rule(statement, own) or _is_choice(statement, around, own):
+    if (
+        any(wording.is_invitation(lead.text) for lead in statement.leads)
+        or not _is_rule(statement, own)
+        or _is_choice(statement, around, own)
+    ):
         return None
     context = _context(statement, own, headings)
     if context is None:
@@ -301,6 +305,8 @@ def _is_rule(statement: Statement, own: str) -> bool:
     if not own or wording.noise(own) or wording.is_path_only(own) or wording.is_pointing(own):
         return False
     if statement.is_item:
+        if statement.leads and not statement.leads[-1].text.endswith((":", "：")) and wording.is_permission(own):
+            return False
         return not (statement.is_parent and _only_introduces(own)) and not own.endswith((":", "："))
     if (
         own.endswith((":", "："))
@@ -363,7 +369,8 @@ def _needs_context(statement: Statement, own: str) -> bool:
 
 def _compose(context: Sequence[str], own: str) -> str:
     parts = [part for words in context if (part := _lead(words))]
-    if parts and wording.is_imperative(own.split(" ", maxsplit=1)[0]):
+    first = own.split(" ", maxsplit=1)[0]
+    if parts and wording.is_imperative(first) and not first.isupper():
         own = own[0].lower() + own[1:]
     return ": ".join([*parts, own])
 
@@ -371,7 +378,7 @@ def _compose(context: Sequence[str], own: str) -> str:
 def _lead(words: str) -> str:
     """A lead-in, short: without ornament and colon, its last sentence, cut at a word."""
     words = wording.clean_heading(words) if len(words) <= wording.MAX_SECTION else wording.clean_rule(words)
-    words = words.rstrip(":：. ")
+    words = words.rstrip(":：,，. ")
     if len(words) > MAX_LEAD and not wording.is_dependent(last := split_sentences(words)[-1]):
         words = last
     if len(words) <= MAX_LEAD:

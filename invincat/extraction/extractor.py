@@ -108,11 +108,11 @@ def _message(line: str, number: int) -> Message:
         raise UserError(f"is not JSON ({fault})", where=where, next_step=next_step) from None
     if not isinstance(value, dict):
         raise UserError("is no JSON object", where=where, next_step=next_step)
-    role, text, tool = value.get("role"), value.get("text", ""), value.get("tool")
+    role, text, tool = value.get("role"), value.get("text", value.get("content", "")), value.get("tool")
     if role not in ROLES:
         raise UserError(f"has the role {role!r}, not one of {', '.join(ROLES)}", where=where, next_step=next_step)
     if not isinstance(text, str) or not (tool is None or isinstance(tool, str)):
-        raise UserError("has a 'text' or 'tool' that is no text", where=where, next_step=next_step)
+        raise UserError("has a 'text', 'content' or 'tool' that is no text", where=where, next_step=next_step)
     return Message(role, text, tool, number)
 
 

@@ -4,7 +4,7 @@ Block structure comes from markdown-it-py (CommonMark); every passage knows its 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -44,6 +44,11 @@ _PATTERNS: Final = {
     "bold line": re.compile(r"(?:\*\*|__)[^*_\n]+?(?:\*\*|__)\s*[:：]?"),
     "introduces": re.compile(r"(?:[:：]|\b(?:run|running|use|execute|with|by|via|command))\s*$", re.IGNORECASE),
     "prompt": re.compile(r"\A(?:\$|>|%)\s+"),
+    "blank to fill": re.compile(
+        r"<(?!(?:a|abbr|b|big|br|cite|code|del|details|div|em|font|hr|i|img|ins|kbd|li|mark|ol|p|picture|pre|q|s|samp|"
+        r"small|source|span|strike|strong|sub|summary|sup|table|tbody|td|th|tr|tt|u|ul|var|video|wbr)>)[a-z][\w-]*>",
+        re.IGNORECASE,
+    ),
     "stray": re.compile(r"\*\*|(?<!\w)__|__(?!\w)"),
     "rst underline": re.compile(r"([~^\"'`*+#.:_=-])\1{2,}\s*"),
     "rst note": re.compile(r"\s*\.\.\s+(?:note|warning|important|tip|caution|attention)::\s*"),
@@ -110,7 +115,7 @@ def statements(text: str, *, rst: bool = False) -> list[Statement]:
     )
     source = _PATTERNS["comment title"].sub("#### ", source)
     reader = _Reader(lines, rst=rst)
-    reader.read(SyntaxTreeNode(_MARKDOWN.parse(source)).children, (), ())
+    reader.read(SyntaxTreeNode(_MARKDOWN.parse(source, reader.targets)).children, (), ())
     return reader.found
 
 
@@ -128,6 +133,8 @@ def plain(words: str) -> str:
 class _Reader:
     lines: list[str]
     rst: bool = False
+    # What `[words][label]` and `[label]` link to, as the parser found it.
+    targets: dict[str, object] = field(default_factory=dict)
     found: list[Statement] = field(default_factory=list)
     paragraphs: int = 0
 
@@ -161,7 +168,7 @@ class _Reader:
         if level := _heading_level(_content(node), before_list=before_list):
             return _below(headings, Heading(level, self._block(node))), ()
         lead_in: tuple[Passage, ...] = ()
-        if pieces and before_list and pieces[-1].text.endswith((":", "：")):
+        if pieces and before_list and pieces[-1].text.endswith((":", "：", ",", "，")):
             lead_in = (pieces.pop(),)
         self.paragraphs += 1
         commands = self._commands(after) if pieces and _PATTERNS["introduces"].search(pieces[-1].text) else None
@@ -268,7 +275,7 @@ class _Reader:
         if self.rst:
             words = _PATTERNS["rst link"].sub(r"\1", words)
             words = _PATTERNS["rst role"].sub("", words).replace("``", "`")
-        return _plain(words)
+        return _plain(words, self.targets)
 
 
 def _content(node: SyntaxTreeNode) -> str:
@@ -305,9 +312,9 @@ def _line_spans(content: str, offset: int) -> list[tuple[int, int]]:
     return spans
 
 
-def _plain(words: str) -> tuple[str, bool]:
+def _plain(words: str, targets: Mapping[str, object] | None = None) -> tuple[str, bool]:
     """Plain words, and whether all of them are links."""
-    tokens = _MARKDOWN.parseInline(words)
+    tokens = _MARKDOWN.parseInline(words, {**targets} if targets else None)
     parts: list[str] = []
     outside: list[str] = []
     depth = 0
@@ -327,6 +334,9 @@ def _words_of(token: Token) -> str:
         return f"{token.markup}{token.content}{token.markup}"
     if token.type in {"softbreak", "hardbreak"}:
         return " "
+    if token.type == "html_inline":
+        # `release-<branch>` names a blank to fill in, and is no markup.
+        return token.content if _PATTERNS["blank to fill"].fullmatch(token.content) else ""
     return _PATTERNS["stray"].sub("", token.content) if token.type == "text" else ""
 
 

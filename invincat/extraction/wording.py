@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import Final
 
-from invincat.extraction.sentences import word_set
+from invincat.extraction.sentences import split_sentences, word_set
 
 MAX_SECTION = 80
 
@@ -17,15 +17,23 @@ _BOILERPLATE_SECTION: Final = re.compile(
     r"got )?questions\??|"
     r"faq|community|sponsors?|contributors|maintainers|table of contents|contents|change ?log|release notes|"
     r"what'?s new|recent changes|roadmap|to-?dos?|history|status|completed\b.*|archived?|implementation plan|resources|"
-    r"references|links|see also|further reading|learn more|reporting (?:bugs?|issues?|.*vulnerabilit.*)|"
+    r"references|links|see also|further reading|learn more|reporting (?:bugs?|issues?|problems?|.*vulnerabilit.*)|"
+    r"report (?:a |any )?(?:bugs?|issues?|problems?)\b.*|(?:write |writing )?(?:great |good )?bug reports?\b.*|"
     r"(?:feature|enhancement) requests?|ways to contribute|suggest(?:ing)? .*|your first (?:code )?contribution|"
+    r"what (?:contributions?|can|could) .*|congrat.*|"
     r"getting started with git(?:hub)?|what to include.*|features|highlights|benefits|motivation|why \w+(?: \w+)?\??|"
     r"what is .*|use cases)(?:\s*(?:&|and)\s.*)?"
     r"|.*\bexample (?:\w+ )*(?:output|usage|prompt|code|session|config\w*)|(?:(?:good|bad|code|usage|"
     r"more)\s+)*examples?"
     r"|(?:sample|example)s?\b.*"
     r"|(?:目录|致谢|鸣谢|许可证?|联系.{0,4}|更新日志|变更记录|行为准则|参考资料|相关链接|常见问题|贡献者|路线图|待办.*|"
-    r".*获取帮助|社区.*|问题反馈|.*参与方式|特性|功能特性)"
+    r".*获取帮助|我?(?:可以|能)(?:贡献|做)些?什么.*|恭喜.*|社区.*|问题反馈|.*参与方式|特性|功能特性)"
+)
+# What follows offers ways to take part, and nothing to obey.
+_INVITATION: Final = re.compile(
+    r"(?i)\b(?:don['’]t|do not) know where to (?:start|begin)\b|"
+    r"^if you(?:['’]re| are)(?: \w+)? interested in\b.*\byou can\b|"
+    r"^looking for (?:something|a place|ways?) to\b|\bwhether it(?:['’]s| is)\W*$|^如果.*感兴趣"
 )
 # Headings and lead-ins that add no meaning to what follows.
 _HOLLOW: Final = re.compile(
@@ -33,7 +41,8 @@ _HOLLOW: Final = re.compile(
     r"coding|code|development|project|contribution|contributing|detailed|special)\s+)*"
     r"(?:rules?|guidelines?|guidance|principles?|notes?|overview|introduction|instructions?|conventions?|"
     r"best practices?|practices|requirements?|standards?|tips|important|general|misc(?:ellaneous)?|details|"
-    r"reminders?|basics|background|about|description|summary|constraints|rule details|do'?s?|steps?|"
+    r"reminders?|do this(?: instead)?|"
+    r"basics|background|about|description|summary|constraints|rule details|do'?s?|steps?|"
     r"context|key points|points|expectations)(?:\s+(?:to follow|for agents|for ai agents|for contributors))?\s*[:：]?|"
     r"(?:please\s+|make sure (?:to|you)\s+)?(?:follow|note|observe|remember|adhere to|respect|keep in mind|ensure|"
     r"consider|use|apply)\s+(?:all\s+)?(?:of\s+)?(?:these|the|this|our)\s*(?:following)?\s*\w*\s*[:：]?|"
@@ -79,7 +88,7 @@ _BINDING: Final = re.compile(
     r"(?i)\b(?:must|mandatory|forbidden|prohibited|shall|not allowed|not permitted|under no circumstances|"
     r"(?:is|are|be)\s+required|required\s*[:：]|required\)|is a must|non-negotiable|strictly)\b"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bhas )(?<!\bhave )(?<!\bit )(?<!\bwhich )(?<!\bthat )(?<!\bthey )"
-    r"(?<!\bwill )(?<!\balmost )\b(?:never|always)\b"
+    r"(?<!\bwill )(?<!\balmost )(?<![-/])\b(?:never|always)\b(?! (?:took|had|was|were|did|got)\b)"
     r"|(?<!\byou )(?<!\bwho )(?<!\bthat )(?<!\bthey )(?<!\bwe )(?<!\bif )\b(?:do not|don['’]t)\b"
     r"(?!\s+(?:need|have|worry|want|mind|hesitate|exist|matter|support|require|care|know)\b)"
     r"|必[须須]|禁止|不要|不得|[严嚴]禁|切勿|[务務]必|一律|不允[许許]|[绝絕]不|不可以|不准|[强強]制"
@@ -128,6 +137,8 @@ _IMPERATIVES: Final = word_set(
     "backport bisect cherry-pick clone stash "
     "print trust inline introduce mention amend force-push depend spawn squash"
 )
+# The label of an outcome: "Failure: the bot says why".
+_OUTCOME: Final = r"^[\W_]*(?:success|succeeded|failure|failed|passed|成功|失败|通过|未通过)[\W_]*[:：]"
 _DEPENDENT: Final = re.compile(
     r"(?i)^[\W_]*(?:this|that|these|those|it|its|they|them|their|he|she|such|otherwise|however|then|instead|also|"
     r"additionally|furthermore|moreover|in addition|in (?:this|that|these|those|such|both) cases?|here|as mentioned|"
@@ -140,7 +151,14 @@ _DEPENDENT: Final = re.compile(
     r"uses|"
     r"requires|includes|creates|runs|reads|writes|stores|manages|allows|means)\b"
     r"|^[\W_]*[A-Za-z]+(?: \w+)? (?:them|it|these|those|its|their)\b"
+    # An outcome is one of something.
+    rf"|{_OUTCOME}"
     r"|^(?:这|那|它|此|否则|但是?|因此|所以|另外|例如|比如|其中|同时|以上|以下)"
+)
+# A sentence that points back from within; it may name its own case.
+_LEANING: Final = re.compile(
+    r"(?i)^(?:(?!\b(?:if|when|where|whenever|unless)\b).)*\bin (?:this|that|such a) case\b"
+    r"|\bfrom this (?:file|list|table)\b|\bas well\W*$|这里面"
 )
 # Of these, what no heading can explain: it points at a sentence.
 _POINTING: Final = re.compile(
@@ -150,6 +168,8 @@ _POINTING: Final = re.compile(
 _BACK: Final = re.compile(
     r"(?i)^[\W_]*(?:as such|any such|such|therefore|thus|hence|accordingly|this|that|these|those|it|they|both)\b"
 )
+_ADDING: Final = re.compile(r"(?i)^(?:in addition to|besides|apart from) (?:the above|this|that|these|those)\b")
+_PERMISSION: Final = re.compile(r"(?i)^you (?:can|may)\b(?! (?:not|only)\b)(?!.*\b(?:must|should|only|need)\b)")
 MAX_BACK: Final = 6
 # Headings and lead-ins of lists that are the steps of one task, though nobody numbered them. Topics ("Testing",
 # "Writing tests") are none: what stands below them are rules.
@@ -191,12 +211,14 @@ _NOISE: Final = {
     ),
     "pointer": re.compile(
         r"(?i)^[\W_]*(?:(?:please\s+|also\s+)?(?:see|refer to|check out|visit|consult)\b|read (?:more|the)\b|"
+        r"(?:explore|browse) the (?:source|code|docs|documentation)\b|"
         r"for (?:more|further|full|complete|detailed|additional|help|questions|any|a (?:full|complete))\b.*"
         r"\b(?:see|refer|visit|read|check)|(?:more|full|further|detailed) (?:details|information|docs|documentation)|"
         r"you can (?:find|reference|read|see|learn|also (?:find|see|read))|learn more|related\s*[:：]|source\s*[:：]|"
         r"documentation\s*[:：]|docs\s*[:：]|参见|参考|详见|见下|更多)"
         r"|\b(?:see (?:below|above)|as (?:follows|shown below)|(?:described|listed|explained|outlined|shown|mentioned) "
         r"(?:here|below|above|earlier)|the following|in the next section)[\s.:：]*$"
+        r"|\b(?:the above (?:links?|section|table)|(?:links?|section|table) above)\b"
     ),
     "github": re.compile(
         r"(?i)^(?:please\s+|first,?\s+)?(?:fork|clone|star|watch|follow us|join us|join the|sign up|sign (?:the|a|our) "
@@ -218,6 +240,7 @@ _NOISE: Final = {
     ),
     "legal": re.compile(
         r"(?i)\b(?:code of conduct|contributor (?:covenant|license)|licen[cs]ed under|under the (?:\w+ )?licen[cs]e|"
+        r"open[- ]source licen[cs]e|"
         r"copyright|all rights reserved|\bCLA\b|contributions? will be licensed)\b"
     ),
     "passing": re.compile(
@@ -255,7 +278,11 @@ _NUMBERING: Final = re.compile(
 )
 _LINE_NUMBER: Final = re.compile(r"^\d{1,2}[.)]?\s+(?=[A-Z][\w /&-]{2,40}:\s)")
 _YES_SIGN: Final = re.compile(r"^\s*(?:✅|✔|☑|👍)\ufe0f?\s*")
-_NO_SIGN: Final = re.compile(r"^[\s]*(?:❌|🚫|⛔|✗|✘|✖|⛔️|❎)\ufe0f?\s*")
+_NO_SIGN: Final = re.compile(
+    # A sign before an outcome ("❌ Failure: the bot says why") forbids nothing.
+    r"^[\s]*(?:❌|🚫|⛔|✗|✘|✖|⛔️|❎)\ufe0f?\s*"
+    rf"(?!(?i:{_OUTCOME.removeprefix('^')}))"
+)
 
 
 def without_code(text: str) -> str:
@@ -266,6 +293,11 @@ def without_code(text: str) -> str:
 def is_boilerplate_section(heading: str) -> bool:
     """Whether what stands under this heading is for visitors and nothing to obey."""
     return bool(_BOILERPLATE_SECTION.fullmatch(heading))
+
+
+def is_invitation(words: str) -> bool:
+    """Whether a lead-in only offers ways to take part to choose from."""
+    return bool(_INVITATION.search(words))
 
 
 def is_hollow(words: str) -> bool:
@@ -346,6 +378,8 @@ def has_verb(text: str) -> bool:
 
 def is_dependent(text: str) -> bool:
     """Whether it leans on the words before it."""
+    if _LEANING.search(next(iter(split_sentences(text)), "")):
+        return True
     return bool(_DEPENDENT.search(text)) and not _NAMED_THIS.search(text)
 
 
@@ -356,11 +390,16 @@ def is_pointing(text: str) -> bool:
 
 def points_back(lead: str) -> bool:
     """Whether a lead-in only points at the words before it, and neither orders nor forbids anything."""
-    return (
+    return bool(_ADDING.search(lead)) or (
         bool(_BACK.search(lead))
         and weight(lead) <= MAX_BACK
         and not (_NAMED_THIS.search(lead) or is_directive(lead) or is_negative(lead))
     )
+
+
+def is_permission(text: str) -> bool:
+    """Whether it only says what one may do; with a command or a name it says how."""
+    return "`" not in text and bool(_PERMISSION.search(text))
 
 
 def is_task(words: str) -> bool:

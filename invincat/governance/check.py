@@ -175,7 +175,7 @@ def _name_faults(view: View) -> Iterator[Finding]:
     for wanted, ids in view.wanted.items():
         for id, name in settle(wanted, ids, view.blocked).items():
             record = view.records[id]
-            if record.name != name:
+            if record.name != name and id not in view.twins:
                 message = f"should be called {name} (the least id has the name that several want)"
                 yield Finding(rule="RULES 6.4", path=record.path, line=0, message=message)
 

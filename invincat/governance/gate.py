@@ -19,6 +19,7 @@ from invincat.governance.policy import OPEN, Policy
 from invincat.memory.change import Context, Step, apply
 from invincat.memory.entry import MAX_PROPOSED, Memory, Source, Verdict, is_model, is_person
 from invincat.memory.frontmatter import render
+from invincat.memory.lifecycle import describe_end
 from invincat.memory.operation import (
     Create,
     Delete,
@@ -188,9 +189,11 @@ def _find_changed(view: View, operations: Mapping[int, Operation], proposal: Pro
     """RULES 3.4: what somebody else changed after the proposal was worded is not overwritten."""
     reasons = []
     for number, operation in operations.items():
-        seen = proposal.seen.get(_key(view, target_of(operation)) or "")
-        if seen is not None and (record := view.find(target_of(operation) or "")) and record.blob != seen:
-            message = f"{record.name} has been changed meanwhile; look at it as it is now"
+        seen = proposal.seen.get(target_of(operation) or "")
+        now = view.records.get(seen.id) if seen else None
+        if seen and (now is None or now.blob != seen.blob):
+            state = describe_end(view, now) if now else "deleted"
+            message = f"{seen.name} ({state}) has changed since this was worded; look at it as it is now"
             reasons.append(Reason(rule="RULES 3.4", message=message, operation=number, field="id"))
     return reasons
 

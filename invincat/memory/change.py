@@ -286,13 +286,12 @@ def _supersede(view: View, operation: Supersede, context: Context) -> Step:
     created = () if twin else (fresh,)
     grown = view if twin else view.put(fresh)
     try:
-        if old_or_none is None:
-            raise _unknown(operation.id)
-        memory = lifecycle.supersede(grown, old_or_none, successor, operation.reason, context.now)
+        old = _target(view, operation.id)
+        memory = lifecycle.supersede(grown, old, successor, operation.reason, context.now)
     except Refused as fault:
         op = "noop" if twin else "create"
         return Step(op, grown, subject=successor, before=old_or_none, written=created, failure=fault)
-    return _retired(grown, old_or_none, memory, successor, operation.reason, created)
+    return _retired(grown, old, memory, successor, operation.reason, created)
 
 
 def _inherit(claim: Claim, old: Record | None) -> Claim:
@@ -338,7 +337,7 @@ def _delete(view: View, operation: Delete, context: Context) -> Step:
     memory = old.memory
     if not memory.is_active and not is_person(context.source.actor):
         raise Refused("RULES 2", f"{old.name} is retired; only a person deletes it", field="id")
-    marker = marker_of(memory, operation.reason, context.now)
+    marker = marker_of(memory, wanted_name(old.name), operation.reason, context.now)
     return Step(
         "delete",
         view.drop(memory.id, marker),
@@ -380,9 +379,13 @@ def _noop(view: View, operation: Noop, context: Context) -> Step:
 
 
 def _target(view: View, reference: str) -> Record:
-    if record := view.find(reference):
-        return record
-    raise _unknown(reference)
+    record = view.find(reference)
+    if record is None:
+        raise _unknown(reference)
+    if twin := view.twins.get(record.id):
+        message = f"{record.name} stands in two files, {record.path} and {twin}; remove one of them with git"
+        raise Refused("FORMAT id", message, field="id")
+    return record
 
 
 def _unknown(reference: str) -> Refused:

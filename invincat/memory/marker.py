@@ -49,11 +49,14 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
         return f"deleted/{self.id}.md"
 
 
-def marker_of(memory: Memory, reason: str, now: datetime) -> Marker:
-    """The marker that a deletion at `now` leaves; deleting is a write of the text register (RULES 6.2)."""
+def marker_of(memory: Memory, wanted: str | None, reason: str, now: datetime) -> Marker:
+    """The marker that a deletion at `now` leaves; deleting is a write of the text register (RULES 6.2).
+
+    `wanted` is the wanted name of the memory.
+    """
     shared = {name: getattr(memory, name) for name in Marker.__struct_fields__ if name in Memory.__struct_fields__}
     shared["updated_at"] = tick(now, memory.updated_at)
-    return Marker(**shared, text=text_hash(memory), reason=reason)
+    return Marker(**shared, text=text_hash(memory, wanted), reason=reason)
 
 
 def purged_marker(id: str, scope: Scope, last: Memory | Marker | None, now: datetime) -> Marker:

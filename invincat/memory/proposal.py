@@ -6,6 +6,7 @@ from typing import Any
 
 from invincat.memory.entry import Source
 from invincat.memory.scope import Scope
+from invincat.memory.view import Record
 
 
 @dataclass(frozen=True)
@@ -14,8 +15,8 @@ class Proposal:
 
     `items` are operations as JSON objects, still unchecked. `hold` is the reason why a person must decide
     whatever the gate finds, None when the gate decides. `decided` says that a person said yes to it: nothing is held
-    any more, and evidence that was there then need not be found again. `seen` tells which blob held each memory, by
-    id, when the proposal was worded: one that has changed since is not overwritten (RULES 3.4).
+    any more, and evidence that was there then need not be found again. `seen` tells which memory each reference meant
+    when the proposal was worded: one that has changed since is not overwritten (RULES 3.4).
     """
 
     items: tuple[Any, ...]
@@ -23,4 +24,4 @@ class Proposal:
     source: Source
     hold: str | None = None
     decided: bool = False
-    seen: Mapping[str, str] = field(default_factory=dict)
+    seen: Mapping[str, Record] = field(default_factory=dict)

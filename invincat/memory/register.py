@@ -19,9 +19,12 @@ def tick(now: datetime, previous: datetime) -> datetime:
     return max(now, previous + timedelta(seconds=1))
 
 
-def text_hash(memory: Memory) -> str:
-    """SHA-256 of the text register, the same for equal values whatever the file looks like."""
-    values = {key: getattr(memory, key) for key in TEXT_KEYS}
+def text_hash(memory: Memory, wanted: str | None) -> str:
+    """SHA-256 of the text register, the same for equal values whatever the file looks like.
+
+    The wanted name is of that register (RULES 6.1), and no key of the memory: the path has it.
+    """
+    values = {"name": wanted, **{key: getattr(memory, key) for key in TEXT_KEYS}}
     return hashlib.sha256(msgspec.json.encode(values, order="sorted")).hexdigest()
 
 

@@ -79,8 +79,8 @@ class View:
     """All memories at `commit`. Made by `build` from a tree, by `put` and `drop` from another view.
 
     `wanted` maps each wanted name to the ids that want it (RULES 6.4); `content` the fingerprint of active
-    memories to their ids. `blocked` are the names of files that were skipped: nobody may take them. `newer` is the
-    version of the store's format where it is one that this program reads only as far as it understands it.
+    memories to their ids. `blocked` are the names of files that were skipped: nobody may take them. `twins` maps the
+    id of a memory that stands in several files to one of them that does not count; its name cannot be taken, either.
     """
 
     commit: str | None = None
@@ -91,7 +91,7 @@ class View:
     markers: Mapping[str, Marker] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     blocked: frozenset[str] = frozenset()
-    newer: int | None = None
+    twins: Mapping[str, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records.values())
@@ -174,7 +174,7 @@ class View:
             for id, proper in settle(name, self.wanted.get(name, ()), self.blocked).items():
                 record = self.records[id]
                 path = memory_path(record.memory.section, proper)
-                if record.path != path and path not in foreign:
+                if id not in self.twins and record.path != path and path not in foreign:
                     moved.append(msgspec.structs.replace(record, path=path))
         return moved
 
@@ -188,8 +188,10 @@ def build(
     names: dict[str, str] = {}
     wanted: dict[str, tuple[str, ...]] = {}
     content: dict[str, tuple[str, ...]] = {}
+    twins: dict[str, str] = {}
     for record in records:
         if twin := stored.get(record.id):
+            twins[record.id] = record.path
             found.append(Problem(record.path, f"has the id of {twin.path}", rule="FORMAT id"))
             continue
         stored[record.id] = record
@@ -205,7 +207,9 @@ def build(
         content=content,
         markers={marker.id: marker for marker in markers},
         problems=tuple(found),
-        blocked=frozenset(file_name(problem.path).lower() for problem in found) - names.keys(),
+        blocked=(frozenset(file_name(problem.path).lower() for problem in found) - names.keys())
+        | {stored[id].name for id in twins},
+        twins=twins,
     )
 
 

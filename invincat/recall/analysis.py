@@ -95,11 +95,6 @@ def is_cjk(surface: str) -> bool:
     return bool(_IS_CJK.match(surface))
 
 
-def is_compound(term: str) -> bool:
-    """Whether the parts of a term are terms of their own."""
-    return not term.isalnum() and len(_SEGMENT.findall(term)) > 1 and not _CONTRACTION.fullmatch(term)
-
-
 def fold(text: str) -> str:
     """NFKC without accents on letters, so that what looks alike is alike."""
     if text.isascii():

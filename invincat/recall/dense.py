@@ -43,7 +43,9 @@ class Meaning:
         self._embedder = embedder
         self._patience = patience
         self._making: threading.Thread | None = None
+        self._has_made = threading.Event()
         self._fault: InvincatError | None = None
+        self._last: tuple[list[str], NDArray[np.float32]] = [], np.empty((0, 0), np.float32)
 
     def join(self, query: Query, stocks: Sequence[Stock], words: Results) -> Results:
         """The best `query.limit` by words and by meaning; `words.hits` are the first `POOL` by words, or more.
@@ -69,27 +71,40 @@ class Meaning:
     ) -> tuple["_Near", list[Stock]]:
         """How near everything is that has a vector of the question's dimension, and what has none."""
         records: list[Record] = []
-        rows: list[bytes] = []
+        rows: dict[str, bytes] = {}
         lacks = []
         for stock in stocks:
             wanted = [record for record in stock.records if record.is_active or query.seeks_retired]
             known = stock.cache.load(self._embedder.model, [record.blob for record in wanted])
             found = [record for record in wanted if len(known.get(record.blob, b"")) == question.nbytes]
             records += found
-            rows += (known[record.blob] for record in found)
+            rows |= known
             if len(found) < len(wanted):
                 have = {record.blob for record in found}
                 lacks.append(Stock([record for record in wanted if record.blob not in have], stock.cache))
-        return _Near(question, records, rows), lacks
+        return _Near(records, self._matrix([record.blob for record in records], rows, len(question)) @ question), lacks
+
+    def _matrix(self, blobs: list[str], rows: Mapping[str, bytes], dimension: int) -> NDArray[np.float32]:
+        """The vectors of these blobs as rows; the last one is kept, since putting it together takes longest."""
+        known, matrix = self._last
+        if known != blobs or matrix.shape[1] != dimension:
+            matrix = np.frombuffer(b"".join(map(rows.__getitem__, blobs)), np.float32).reshape(-1, dimension)
+            self._last = blobs, matrix
+        return matrix
 
     def _make(self, lacks: Sequence[Stock]) -> None:
-        """Begin to make vectors on a thread, unless one is at it, and wait a little for them."""
+        """Begin to make vectors on a thread, unless one is at it, and wait a little for them.
+
+        For the first ones longer: a command that ends with its answer would never get any further.
+        """
         if self._making is None or not self._making.is_alive():
             # Read here: the stores are not made for several threads.
             tasks = [(stock.cache, {one.blob: _text(one) for one in stock.records[:PORTION]}) for stock in lacks]
             self._making = threading.Thread(target=self._embed, args=[tasks], name="embedding", daemon=True)
+            self._has_made.clear()
             self._making.start()
         self._making.join(PATIENCE_FOR_MEMORIES)
+        self._has_made.wait(self._patience)
 
     def _embed(self, tasks: Sequence[tuple[VectorCache, Mapping[str, str]]]) -> None:
         """Make vectors of texts by blob. A fault ends it, and the next search tries again (RULES 9)."""
@@ -100,9 +115,12 @@ class Meaning:
                 while batch := waiting[: self._embedder.batch]:
                     vectors = self._embedder.embed([texts[blob] for blob in batch])
                     cache.save(self._embedder.model, dict(zip(batch, vectors, strict=True)))
+                    self._has_made.set()
                     del waiting[: len(batch)]
         except InvincatError as fault:
             self._fault = fault
+        finally:
+            self._has_made.set()
 
     def _incomplete(self, lacks: Sequence[Stock], near: "_Near") -> str | None:
         if not lacks:
@@ -115,12 +133,10 @@ class Meaning:
 class _Near:
     """How near to the question each record is that has a vector."""
 
-    def __init__(self, question: NDArray[np.float32], records: Sequence[Record], rows: Sequence[bytes]) -> None:
+    def __init__(self, records: Sequence[Record], scores: NDArray[np.float32]) -> None:
         self.records = records
-        self._scores = np.frombuffer(b"".join(rows), np.float32).reshape(-1, len(question)) @ question
-        self.by_id: Mapping[str, float] = dict(
-            zip((record.id for record in records), self._scores.tolist(), strict=True)
-        )
+        self._scores = scores
+        self.by_id: Mapping[str, float] = dict(zip((record.id for record in records), scores.tolist(), strict=True))
 
     def best(self, query: Query) -> list[Record]:
         """The nearest `POOL` that pass the filters, without the farther half: everything is near to some degree."""

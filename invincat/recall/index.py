@@ -12,6 +12,7 @@ import filelock
 from msgspec.structs import replace
 
 from invincat.memory.view import Record
+from invincat.paths import make_private
 from invincat.recall import stamp as stamps
 from invincat.recall.analysis import ask
 from invincat.recall.answer import answer
@@ -219,7 +220,7 @@ class Index:
     def _locked(self, patience: float) -> filelock.BaseFileLock:
         """Hold off other writers; filelock.Timeout after `patience` seconds, OSError."""
         self._refuse_links()
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._directory)
         return filelock.FileLock(self._directory / _LOCK, timeout=patience, mode=0o600)
 
     def _refuse_links(self) -> None:

@@ -1,9 +1,8 @@
 """One pass over a pool: all memories that have any of the terms, best first."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
-from operator import attrgetter, itemgetter
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from invincat.recall.analysis import Asked
@@ -12,8 +11,7 @@ from invincat.recall.leaf import Counted, Key, Leaf, Pool
 from invincat.recall.query import Facets, Query
 from invincat.recall.ranking import CONFIDENCE_PRIOR, PLACE_PRIOR, TIER_PRIOR, rarity
 
-_Scored = tuple[float, Leaf, int]
-_SCORE: Final = itemgetter(0)
+_AT_ONCE: Final = 32
 
 
 class Candidate(NamedTuple):
@@ -42,11 +40,8 @@ def rank(pool: Pool, query: Query, asked: Sequence[Asked]) -> Ranking:
         for scores, (numbers, impacts) in zip(sums, postings, strict=True):
             for number, impact in zip(numbers, impacts, strict=True):
                 scores[number] += value * impact
-    admitted = [
-        scored for (leaf, _), scores in zip(pool.parts, sums, strict=True) for scored in _admitted(leaf, scores, query)
-    ]
-    admitted.sort(key=_SCORE, reverse=True)
-    return Ranking(_in_order(admitted), len(admitted), worth)
+    admitted = [(leaf, _admitted(leaf, scores, query)) for (leaf, _), scores in zip(pool.parts, sums, strict=True)]
+    return Ranking(_in_order(admitted), sum(len(scores) for _, scores in admitted), worth)
 
 
 def prior(facets: Facets) -> float:
@@ -62,19 +57,19 @@ def _postings(part: Counted, term: str) -> tuple[Sequence[int], Sequence[float]]
     return [number for number, _ in kept], [impact for _, impact in kept]
 
 
-def _admitted(leaf: Leaf, scores: Mapping[int, float], query: Query) -> list[_Scored]:
+def _admitted(leaf: Leaf, scores: Mapping[int, float], query: Query) -> dict[int, float]:
     """The documents that pass the filters, with their scores."""
     factors = {raw: prior(facets) if query.admits(facets) else 0.0 for raw, facets in leaf.shades.items()}
     shade = leaf.facets
-    found = [(factor * value, leaf, number) for number, value in scores.items() if (factor := factors[shade[number]])]
+    found = {number: factor * value for number, value in scores.items() if (factor := factors[shade[number]])}
     if query.as_of is None and query.about is None:
         return found
-    keyed = ((value, leaf, number, leaf.key(number)) for value, leaf, number in found)
-    return [
-        (value * place(query, key.applies_to, key.places), leaf, number)
-        for value, leaf, number, key in keyed
+    keyed = ((number, value, leaf.key(number)) for number, value in found.items())
+    return {
+        number: value * place(query, key.applies_to, key.places)
+        for number, value, key in keyed
         if query.held(key.valid_from, key.invalid_at)
-    ]
+    }
 
 
 def place(query: Query, patterns: tuple[str, ...], places: Sequence[str]) -> float:
@@ -82,9 +77,19 @@ def place(query: Query, patterns: tuple[str, ...], places: Sequence[str]) -> flo
     return PLACE_PRIOR if query.about is not None and query.about(patterns, places) else 1.0
 
 
-def _in_order(admitted: Iterable[_Scored]) -> Iterator[Candidate]:
-    """Score, then what was updated last, then id; keys are read only as far as somebody asks."""
-    for score, equals in groupby(admitted, key=_SCORE):
-        keys = sorted((leaf.key(number) for _, leaf, number in equals), key=attrgetter("id"))
-        for key in sorted(keys, key=attrgetter("updated_at"), reverse=True):
-            yield Candidate(score, key)
+def _in_order(admitted: Sequence[tuple[Leaf, Mapping[int, float]]]) -> Iterator[Candidate]:
+    """Score, then what was updated last, then id; sorted and read only as far as somebody asks."""
+    ranked = sorted((score for _, scores in admitted for score in scores.values()), reverse=True)
+    above = float("inf")
+    for last in range(_AT_ONCE - 1, len(ranked) + _AT_ONCE - 1, _AT_ONCE):
+        least = ranked[min(last, len(ranked) - 1)]
+        some = [
+            Candidate(score, leaf.key(number))
+            for leaf, scores in admitted
+            for number, score in scores.items()
+            if least <= score < above
+        ]
+        some.sort(key=attrgetter("key.id"))
+        some.sort(key=attrgetter("score", "key.updated_at"), reverse=True)
+        yield from some
+        above = least

@@ -84,7 +84,7 @@ class _Codec(W3Codec):  # type: ignore[misc]
     length_stats = False
 
     def __init__(self) -> None:
-        # Larger blocks that are not packed: 10 % more on disk, and read in a third of the time.
+        # Large blocks that are not packed, since reading them is most of a search.
         super().__init__(blocklimit=1024, compression=0)
 
 

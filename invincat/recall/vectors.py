@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from invincat.memory.view import Record
+from invincat.paths import make_private
 
 # Raise it when what is embedded of a memory, or the shape of a row, changes.
 VERSION: Final = 1
 _CHUNK: Final = 500
-_TABLE: Final = "vector (model text, blob text, data blob, primary key (model, blob)) without rowid"
+_TABLE: Final = "vector (model text, blob text, data blob, primary key (model, blob))"
 
 
 class Stock(NamedTuple):
@@ -48,7 +49,7 @@ class VectorCache:
         rows = {blob: vector.tobytes() for blob, vector in vectors.items()}
         self._known[model] |= rows
         with self._forgiving():
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self._path.parent)
             self._path.touch(mode=0o600)
             with contextlib.closing(self._connect()) as database, database:
                 database.execute("pragma synchronous = off")  # what a power loss takes is made again

@@ -9,6 +9,7 @@ import msgspec
 from prompt_toolkit.history import History
 
 from invincat.governance.secrets import scan
+from invincat.paths import make_private
 
 MAX_ENTRIES: Final = 2000
 MAX_ENTRY: Final = 4000
@@ -49,7 +50,7 @@ class InputHistory(History):
             return
         lines = b"".join(msgspec.json.encode(_sound(entry)) + b"\n" for entry in entries)
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self._path.parent)
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | how, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 os.fchmod(descriptor, 0o600)

@@ -9,11 +9,13 @@ from invincat.errors import StoreError, UserError
 from invincat.store.base import MEMORY_REF
 from invincat.store.git import GitStore
 from invincat.store.locate import Repository, first_line, run_in
+from invincat.store.own import require_own
 
 PATIENCE: Final = 10.0
 _OURS: Final = "refs/invincat/"
-# What is rebuilt at will, and what belongs to the store that goes.
-_LEFT: Final = {"index", "parsed", "reminders", "usage.json", "lock", "pending", "pending.tmp"}
+# Of its state only what is neither rebuilt at will nor belongs to the store that goes.
+_LOGS: Final = ("journal", "audit.jsonl", "rejected.jsonl", "rewrites")
+_FOLDERS: Final = ("queue", "sessions")
 
 
 def move_store(old: Repository, new: Repository) -> None:
@@ -22,6 +24,7 @@ def move_store(old: Repository, new: Repository) -> None:
     Killed in between, it is done again from the start: the memory ref is the last that moves, and the old store goes
     when all of it stands in the repository. UserError when the repository has memories that are not the old ones.
     """
+    require_own(old.git_dir)
     source, target = GitStore(old), GitStore(new)
     with source.exclusive(PATIENCE), target.exclusive(PATIENCE):
         refs = source.refs(_OURS)
@@ -58,24 +61,27 @@ def _fetch(old: Repository, target: Repository, refs: list[str]) -> None:
     """Bring the objects over; no ref is written, so that the journal knows of every move."""
     if not refs:
         return
-    options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"]
-    fetched = run_in(target, ["fetch", *options, "--", str(old.git_dir), *refs])
+    # Whatever a person's settings say of fetching: it is one's own folder.
+    options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no"]
+    fetched = run_in(target, ["-c", "protocol.file.allow=always", "fetch", *options, "--", str(old.git_dir), *refs])
     if fetched.returncode:
         raise StoreError(f"the memories cannot be moved: {first_line(fetched.stderr)}", where=str(old.git_dir))
 
 
 def _move_state(old: Path, new: Path) -> None:
     """Logs are put together, what waits in folders is put beside what waits there."""
-    for place in sorted(old.iterdir() if old.is_dir() else ()):
-        if place.name in _LEFT or place.is_symlink():
-            continue
-        if place.is_dir():
-            (new / place.name).mkdir(mode=0o700, exist_ok=True)
-            for file in place.iterdir():
-                if not (new / place.name / file.name).exists():
-                    shutil.move(file, new / place.name / file.name)
-        else:
+    for place in (old / name for name in _FOLDERS):
+        (new / place.name).mkdir(mode=0o700, exist_ok=True)
+        for file in place.iterdir() if place.is_dir() and not place.is_symlink() else ():
+            if _is_plain(file) and not (new / place.name / file.name).exists():
+                shutil.move(file, new / place.name / file.name)
+    for place in (old / name for name in _LOGS):
+        if _is_plain(place):
             _append(place, new / place.name)
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
 
 
 def _append(old: Path, new: Path) -> None:

@@ -98,11 +98,13 @@ class GitStore:
 
     def tip(self, ref: str = MEMORY_REF) -> str | None:
         """`Store.tip`; StoreError when the ref is there but names no object."""
-        return self._refs.read(ref)
+        with _disk():
+            return self._refs.read(ref)
 
     def refs(self, prefix: str) -> dict[str, str]:
         """`Store.refs`; broken ones are left out."""
-        return self._refs.below(f"{prefix.rstrip('/')}/")
+        with _disk():
+            return self._refs.below(f"{prefix.rstrip('/')}/")
 
     # reading
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from invincat.errors import ConfigurationError, UserError
+from invincat.paths import make_private
 
 # What a child git may still see of GIT_*: who commits, configuration, and how remotes are reached. A hook's GIT_DIR
 # or GIT_INDEX_FILE would send it to another repository (LIBRARIES 2 "Compatibility").
@@ -136,7 +137,7 @@ def locate_bare(git_dir: Path) -> Repository:
 
 def create_bare(git_dir: Path) -> Repository:
     """Make an empty bare repository, readable by its owner only, for a store that has no repository of a person."""
-    git_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(git_dir)
     made = run(["init", "--quiet", "--bare", "--template=", "--", str(git_dir)])
     if made.returncode:
         raise ConfigurationError(first_line(made.stderr), where=str(git_dir))

@@ -97,6 +97,11 @@ def ask(repository: Repository, arguments: Sequence[str], lines: Sequence[str] =
     return asked.stdout.decode("utf-8", "surrogateescape")
 
 
+def ask_lines(repository: Repository, arguments: Sequence[str]) -> list[str]:
+    """The lines of the same. Names of refs may hold what Python takes for line ends, as U+2028."""
+    return [line for line in ask(repository, arguments).split("\n") if line]
+
+
 def _start(repository: Repository, arguments: Sequence[str]) -> "subprocess.Popen[bytes]":
     command = ["git", "--no-replace-objects", f"--git-dir={repository.common_dir}", *arguments]
     pipe: Any = subprocess.PIPE

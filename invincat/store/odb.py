@@ -5,7 +5,7 @@ import zlib
 from pathlib import Path
 from typing import Final, TypeVar
 
-from dulwich.errors import ChecksumMismatch, ObjectFormatException
+from dulwich.errors import ChecksumMismatch, FileFormatException
 from dulwich.file import FileLocked
 from dulwich.objects import Blob, ObjectID, ShaFile, Tree, parse_tree, valid_hexsha
 from dulwich.objects import Commit as GitCommit
@@ -22,7 +22,7 @@ _TREES_KEPT: Final = 128
 # How often an object is written that a gc or a stale lock gets in the way of.
 _TRIES: Final = 5
 
-_UNREADABLE: Final = (KeyError, ValueError, zlib.error, ObjectFormatException, ChecksumMismatch)
+_UNREADABLE: Final = (KeyError, ValueError, zlib.error, FileFormatException, ChecksumMismatch)
 _KINDS: Final = {kind.type_name: kind.type_num for kind in (Blob, Tree, GitCommit)}
 
 # As git itself asks for what a partial clone left out, but for many objects at once.
@@ -130,7 +130,7 @@ class ObjectDatabase:
             return self._store.get_raw(name)
         except KeyError:
             return self._ask_git(id)
-        except (OSError, ValueError, zlib.error, ObjectFormatException) as fault:
+        except (OSError, ValueError, zlib.error, FileFormatException) as fault:
             raise ObjectMissing(f"cannot be read: {fault}", where=id) from None
 
     def _ask_git(self, id: str) -> tuple[int, bytes]:

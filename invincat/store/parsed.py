@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from invincat.memory.entry import InvalidMemory, Memory
+from invincat.paths import make_private
 from invincat.store.tree import Decoded, Row
 
 # Raise it when Memory changes its fields: entries of another shape are never read.
@@ -95,7 +96,7 @@ class ParsedCache:
             self._drop()
 
     def _write(self, statement: str, rows: Sequence[tuple[str | bytes, ...]]) -> None:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._path.parent)
         is_new = not self._path.exists()
         with contextlib.closing(self._connect()) as database, database:
             database.execute("pragma synchronous = off")  # what a power loss takes is parsed again

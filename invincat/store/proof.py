@@ -9,7 +9,7 @@ from invincat.store.edits import is_of
 from invincat.store.git import GitStore
 from invincat.store.locate import Repository
 from invincat.store.needle import Needle
-from invincat.store.objects import Object, ask, every_object, reachable
+from invincat.store.objects import Object, ask_lines, every_object, reachable
 from invincat.store.prune import alive, lost_of_ours, own_objects
 from invincat.store.purge import Sought, logs, purged_ids
 
@@ -67,14 +67,14 @@ def _refs_to(repository: Repository, purged: Iterable[str]) -> list[str]:
     if not ids:
         return []
     contains = [f"--contains={id}" for id in ids]
-    refs = ask(repository, ["for-each-ref", "--format=%(refname)", *contains]).splitlines()
+    refs = ask_lines(repository, ["for-each-ref", "--format=%(refname)", *contains])
     names = [f"the old history is kept by {ref}; delete it" for ref in refs]
     return names or ["the old history is kept by a detached HEAD; check out another commit there"]
 
 
 def _said_by(repository: Repository, needle: Needle) -> list[str]:
     """Refs of a person's that are called so, and their logs that say it."""
-    refs = ask(repository, ["for-each-ref", "--format=%(refname)"]).splitlines()
+    refs = ask_lines(repository, ["for-each-ref", "--format=%(refname)"])
     said = [path for path, _ in logs(repository) if needle.search(path.read_text("utf-8", "surrogateescape"))]
     called = [ref for ref in refs if needle.search(ref)]
     found: dict[str, Sequence[object]] = {"refs are called so": called, "reflogs say so": said}

@@ -21,6 +21,8 @@ _ALIVE: Final = ("--all", "--reflog", "--indexed-objects")
 _MEMORY: Final = re.compile(rb'---\n(?:#.*\n)*id: "?[0-9A-HJKMNP-TV-Z]{26}"?\n')
 # Files beside a pack that say how git is to treat it.
 _MARKS: Final = {".keep", ".promisor"}
+# What the index of a pack is called while that is deleted; git knows no such file.
+_GOING: Final = ".going"
 _STORE: Final = re.compile(rb"100644 invincat\.yaml\0")
 
 
@@ -80,15 +82,17 @@ def remove(repository: Repository, doomed: Mapping[str, str]) -> None:
     by whoever repeats it.
     """
     folder = repository.common_dir / "objects"
+    packs = folder / "pack"
     for half_written in folder.glob("[0-9a-f][0-9a-f]/*.lock"):
         half_written.unlink(missing_ok=True)  # of a killed writer of ours: git writes under other names
+    for index in packs.glob(f"pack-*{_GOING}"):
+        _take_away(index)
     if not doomed:
         return
     for kind in ("blob", "tree", "commit", "tag"):
         for id in (id for id, its in doomed.items() if its == kind):
             (folder / id[:2] / id[2:]).unlink(missing_ok=True)
     has_graph = _drop(folder / "info", "commit-graph*")
-    packs = folder / "pack"
     has_index = any(packs.glob("multi-pack-index*"))
     for index in list(packs.glob("pack-*.idx")):
         ids = _listed(repository, index)
@@ -115,17 +119,24 @@ def _listed(repository: Repository, index: Path) -> set[str]:
 
 def _pack_again(repository: Repository, index: Path, ids: Collection[str]) -> None:
     """Put a pack without some of its objects in its place. Readers that have the old one open keep it."""
-    parts = sorted(index.parent.glob(f"{index.stem}.*"), key=lambda path: path.suffix != ".idx")
     if ids:
         # Deltas are taken over as they are; only those of objects that go are made whole.
         pack = ["-c", "pack.packSizeLimit=0", "pack-objects", "--quiet", "--window=0", "--delta-base-offset"]
         fresh = ask(repository, [*pack, str(index.parent / "pack")], sorted(ids)).strip()
-        for path in parts:
+        for path in index.parent.glob(f"{index.stem}.*"):
             if path.suffix in _MARKS:
                 shutil.copy2(path, index.parent / f"pack-{fresh}{path.suffix}")
     _drop(index.parent, "multi-pack-index*")
-    for path in parts:  # its index first, so that nobody looks for what is gone
-        path.unlink(missing_ok=True)
+    # Its index first, so that nobody looks for what is gone.
+    _take_away(index.replace(index.with_suffix(_GOING)))
+
+
+def _take_away(index: Path) -> None:
+    """Delete a pack whose index was put aside; who is killed here leaves that, which tells what else must go."""
+    for path in index.parent.glob(f"{index.stem}.*"):
+        if path != index:
+            path.unlink(missing_ok=True)
+    index.unlink(missing_ok=True)
 
 
 def _drop(folder: Path, pattern: str) -> bool:

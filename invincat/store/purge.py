@@ -20,10 +20,11 @@ from invincat.memory.scope import Scope
 from invincat.memory.yaml_scan import MalformedFile
 from invincat.store.base import MEMORY_REF, PROPOSALS, REJECTED, Draft, Store
 from invincat.store.edits import MemoryEdit, TextEdit, is_of, texts_of
+from invincat.store.format import require_writable
 from invincat.store.git import GitStore
 from invincat.store.locate import Repository
 from invincat.store.needle import Needle, rename
-from invincat.store.objects import Objects, ask, every_object
+from invincat.store.objects import Objects, ask, ask_lines, every_object
 from invincat.store.rewrite import Edit, Rewriter
 from invincat.store.tree import find_blob
 
@@ -122,6 +123,8 @@ def rewrite(store: GitStore, sought: Sought, scope: Scope, now: datetime, *, dry
     """Write every history of ours without it and move the refs; under the writers' lock."""
     refs = store.refs(_OURS)
     tip = refs.get(MEMORY_REF)
+    if tip:
+        require_writable(store, tip)
     with Objects(store.repository, dry_run=dry_run) as objects:
         rewriter = Rewriter(store.repository, objects)
         gone = {
@@ -230,13 +233,11 @@ def purged_in(store: Store) -> dict[str, str]:
 
 def tracking(store: GitStore) -> list[Tracking]:
     """What was last seen of the memory branches of remotes."""
-    listed = ask(
-        store.repository, ["for-each-ref", "--format=%(objectname) %(refname)", "refs/remotes", "refs/prefetch"]
-    )
+    question = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/remotes", "refs/prefetch"]
     found = (
         (line.partition(" ")[0], match)
-        for line in listed.splitlines()
-        if (match := _TRACKING.fullmatch(line[line.index(" ") + 1 :]))
+        for line in ask_lines(store.repository, question)
+        if (match := _TRACKING.fullmatch(line.partition(" ")[2]))
     )
     return [Tracking(match[0], match["remote"], match["branch"], id) for id, match in found]
 
@@ -260,12 +261,13 @@ def _history(store: GitStore, tip: str) -> set[str]:
 
 def expire_logs(repository: Repository, purged: frozenset[str]) -> None:
     """Delete the logs of refs of ours, and of others the entries that name purged commits."""
+    old = {id.encode() for id in purged}
     for path, ref in logs(repository):
         if ref.startswith(_OURS) or _TRACKING.fullmatch(ref):
             path.unlink(missing_ok=True)
             continue
-        newest_first = reversed(path.read_bytes().decode("utf-8", "surrogateescape").splitlines())
-        bad = [number for number, line in enumerate(newest_first) if not purged.isdisjoint(line.split(" ", 2)[1:2])]
+        newest_first = reversed(path.read_bytes().removesuffix(b"\n").split(b"\n"))
+        bad = [number for number, line in enumerate(newest_first) if not old.isdisjoint(line.split(b" ", 2)[1:2])]
         for number in reversed(bad):
             ask(repository, ["reflog", "delete", "--rewrite", f"{ref}@{{{number}}}"])
 

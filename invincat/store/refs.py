@@ -8,6 +8,7 @@ import os
 import stat
 import time
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -110,10 +111,16 @@ class FileRefs(Refs):
         if self._is_cut_short(ref):
             raise StoreError("the ref is empty or cut short", where=ref, next_step=_REPAIR)
         if found is None:
+            self._require_readable(ref)
             return None
         if not valid_hexsha(found):
             raise StoreError("the ref is broken", where=ref, next_step=_REPAIR)
         return found.decode()
+
+    def _require_readable(self, ref: str) -> None:
+        """Dulwich takes a file that we may not read for absent; OSError."""
+        with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            (self._repository.common_dir / ref).open("rb").close()
 
     def _is_cut_short(self, ref: str) -> bool:
         try:
@@ -217,10 +224,11 @@ class GitRefs(Refs):
         if asked.returncode:
             raise StoreError(first_line(asked.stderr), where=pattern, next_step="see `git fsck`")
         found = {}
-        for line in asked.stdout.decode("utf-8", "surrogateescape").splitlines():
-            ref, id, *link = line.split()
+        for line in asked.stdout.splitlines():
+            # Other tools' names may hold what Python takes for spaces and line ends, as U+2028.
+            ref, id, link = line.decode("utf-8", "surrogateescape").split(" ")
             if link and ref == pattern:
-                _refuse_link(ref, link[0])
+                _refuse_link(ref, link)
             if not link or not ref.startswith(OURS):
                 found[ref] = id
         return found, asked.stderr

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from invincat.errors import StoreError
 from invincat.memory.entry import format_time
 from invincat.store.base import BACKUPS, FOLDER_MODE, MEMORY_REF, PROPOSALS, ROOT_FILES, Commit, ObjectMissing
+from invincat.store.format import require_writable
 from invincat.store.git import GitStore
 from invincat.store.journal import Journal, NoNotes
 from invincat.store.locate import run_in
@@ -65,7 +66,7 @@ def diagnose(store: GitStore) -> Broken | None:
 def repair(store: GitStore, now: datetime) -> Repaired | None:
     """Set a broken ref right; None when no commit of a store can be read, and then nothing was changed.
 
-    StoreError when the refs as a whole cannot be read or written.
+    StoreError when the refs as a whole cannot be read or written, or the store is of a newer format.
     """
     announced = StateDir(store.repository.state_dir).announced()
     with store.exclusive():
@@ -78,6 +79,7 @@ def repair(store: GitStore, now: datetime) -> Repaired | None:
         found = _find(store, [*starts, *_own_line(store, broken.tip)])
         if found is None:
             return None
+        require_writable(store, found.commit)
         left_behind = _count_beyond(store, broken.tip, found.commit)
         kept = _keep(store, broken.tip, now)
         words = None if broken.tip else store.discard(MEMORY_REF)

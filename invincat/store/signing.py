@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import Final
 
-from invincat.errors import StoreError
+from invincat.errors import ConfigurationError, StoreError
 from invincat.store.base import Signature
 from invincat.store.locate import Repository, TookTooLong, first_line, run_in
 
@@ -34,8 +34,11 @@ def unattended(patience: float = UNATTENDED) -> Iterator[None]:
 
 
 def is_on(repository: Repository) -> bool:
-    """Whether commits are signed here (`commit.gpgSign`). One process."""
-    return run_in(repository, ["config", "--type=bool", "--get", "commit.gpgSign"]).stdout.strip() == b"true"
+    """Whether commits are signed here (`commit.gpgSign`); ConfigurationError where it says neither. One process."""
+    asked = run_in(repository, ["config", "--type=bool", "--get", "commit.gpgSign"])
+    if asked.returncode not in {0, 1}:  # 1: it is not set
+        raise ConfigurationError(first_line(asked.stderr), next_step="see `git config --show-origin commit.gpgSign`")
+    return asked.stdout.strip() == b"true"
 
 
 def signed_commit(repository: Repository, tree: str, parent: str, message: str, author: Signature, at: datetime) -> str:

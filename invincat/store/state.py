@@ -65,7 +65,11 @@ class StateDir:
                 raise _odd(path)
 
     def announce(self, move: Move) -> None:
-        """Say which move is about to be made, so that whoever comes after a kill can finish it."""
+        """Say which move is about to be made, so that whoever comes after a kill can finish it. OSError.
+
+        A journal that cannot be written is found out now, before the ref moves.
+        """
+        os.close(os.open(self.path / "journal", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600))
         line = f"{move.ref} {move.old or '-'} {move.new or '-'}\n"
         draft = self.path / "pending.tmp"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)

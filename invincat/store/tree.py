@@ -6,10 +6,9 @@ not read again.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
-from invincat.errors import StoreError
 from invincat.memory.content import fingerprint
 from invincat.memory.entry import Memory, is_ulid
 from invincat.memory.frontmatter import parse, parse_marker
@@ -17,24 +16,14 @@ from invincat.memory.marker import Marker
 from invincat.memory.naming import is_name, wanted_name
 from invincat.memory.view import Problem, Record, View, build
 from invincat.memory.yaml_scan import MalformedFile
-from invincat.store.base import (
-    FILE_MODE,
-    FOLDER_MODE,
-    MEMORY_REF,
-    ROOT_FILES,
-    ObjectMissing,
-    Store,
-    TreeEntry,
-)
+from invincat.store.base import FILE_MODE, FOLDER_MODE, ObjectMissing, Store, TreeEntry
+from invincat.store.format import FORMAT, FORMAT_FILE, newer_format
 
 # A section of which more than so many files had to be parsed is worth a row for each in the cache.
 MANY: Final = 16
 
 MAX_LOOK: Final = 1024 * 1024
 
-[FORMAT_FILE] = ROOT_FILES
-FORMAT: Final = 1
-_FORMAT: Final = re.compile(r"format: ([0-9]{1,9})\s*")
 MEMORY_FOLDER: Final = "memory"
 DELETED_FOLDER: Final = "deleted"
 # What else may stand at the root of the tree.
@@ -147,9 +136,8 @@ class ViewReader:
         tree = self._store.commit(commit).tree
         self._store.complete(tree)
         root = self._store.list_tree(tree)
-        newer = self._require_format(root)
         problems: list[Problem] = []
-        if newer:
+        if newer := newer_format(self._store, root):
             problems.append(Problem(FORMAT_FILE, f"is of format {newer}: read as format {FORMAT}, and not written"))
         sections: dict[tuple[str, str], _Section] = {}
         markers: tuple[Marker, ...] = ()
@@ -168,21 +156,7 @@ class ViewReader:
         if self._last is not None and not problems and (view := _moved(self._last, commit, before, sections, markers)):
             return view
         records = (record for section in sections.values() for record in section.records)
-        return replace(build(commit, records, markers, problems), newer=newer)
-
-    def _require_format(self, root: Sequence[TreeEntry]) -> int | None:
-        """The version of the format where it is newer than ours, None where it is ours; StoreError for any other."""
-        entry = next((entry for entry in root if entry.name == FORMAT_FILE), None)
-        if entry is None:
-            step = "see `git log invincat/memory --`"
-            raise StoreError("the ref names no memory store", where=MEMORY_REF, next_step=step)
-        said = self._store.read_blob(entry.id)[:200].decode("utf-8", "replace") if entry.mode == FILE_MODE else ""
-        found = _FORMAT.fullmatch(said)
-        version = int(found[1]) if found else 0
-        if version < FORMAT:
-            what = f"is of the unknown format {version}" if found else "does not say which format the store is of"
-            raise StoreError(what, where=FORMAT_FILE, next_step=f"see `git log invincat/memory -- {FORMAT_FILE}`")
-        return version if version > FORMAT else None
+        return build(commit, records, markers, problems)
 
     def _read_section(self, folder: TreeEntry) -> _Section:
         base = f"{MEMORY_FOLDER}/{shown(folder.name)}"

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from invincat.governance.grounding import Standing
+from invincat.paths import make_private
 
 # Raise it when Verdict changes its fields or its meaning.
 VERSION: Final = 1
@@ -79,7 +80,7 @@ class VerdictCache:
         """Remember these by blob; a cache that cannot be written is no fault."""
         rows = [(world.key, blob, _encode(verdict)) for blob, verdict in verdicts.items()]
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self._path.parent)
             is_new = not self._path.exists()
             with contextlib.closing(self._connect()) as database, database:
                 database.execute("pragma synchronous = off")  # what a power loss takes is asked again

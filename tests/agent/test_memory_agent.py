@@ -69,6 +69,7 @@ def test_what_it_is_shown(learning):
         ("[]", "not one object"),
         ('{"operations": [], "notes": ""}', "not one object"),
         ('{"operations": {}}', "not one object"),
+        ('{"operations": [], "operations": []}', "'operations' twice in one object"),
         ('{"operations": [1]}', "not an object"),
         (answer(*[{"op": "noop"}] * 9), "9 operations, at most 8"),
         (answer(create("x" * 501, "nox")), "501 characters, at most 500"),

@@ -1,4 +1,4 @@
-"""What changed in memory since the last turn: told by commits and fingerprints, not by reading everything."""
+"""What changed in memory since the last turn: told by fingerprints, not by reading everything."""
 
 from dataclasses import replace
 
@@ -17,13 +17,6 @@ def _closed(view, commit):
     """The same view at a commit, none of whose memories may be read."""
     records = {id: msgspec.structs.replace(record, held=_unread) for id, record in view.records.items()}
     return replace(view, commit=commit, records=records)
-
-
-def test_nothing_is_compared_where_no_commit_is_another():
-    view = replace(view_of("Use tabs"), commit="a" * 40)
-    news = MemoryNews({Scope.PROJECT: view})
-    other = replace(view_of("Use spaces"), commit="a" * 40)
-    assert news.since_last({Scope.PROJECT: other}) is None, "a commit is the same memories"
 
 
 def test_what_stayed_is_told_by_its_fingerprint_and_not_read():

@@ -108,7 +108,7 @@ def test_a_memory_that_changed_meanwhile_is_not_overwritten(edit, nox, git):
 
     other = f"{sys.executable} -P -m invincat rescore use-nox --score 60 --reason x >/dev/null"
     run = edit("use-nox", f"{other}; sed -i 's/^title:.*/title: Mine/' \"$1\"", code=4)
-    assert "has been changed meanwhile" in run.err
+    assert "has changed since" in run.err
     assert "title: Mine" in kept(run).read_text()
     assert (nox()["title"], nox()["score"]) == ("Use nox", 60)
 

@@ -202,3 +202,55 @@ def test_settings_tell_apart_two_repositories_of_one_name(invincat, tmp_path, gi
     assert "slow tests" in invincat("list", cwd=twin).out
     invincat("config", "set", "--team", "project", "other-repo", cwd=twin)
     assert "slow tests" not in invincat("list", cwd=twin).out
+
+
+def with_hook(store, trace):
+    """A program that git would run whenever a ref of the store moves."""
+    hook = store / "hooks/reference-transaction"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch '{trace}'\n")
+    hook.chmod(0o755)
+
+
+def test_a_store_that_came_with_a_clone_is_none(invincat, begun, git, tmp_path):
+    trace = tmp_path / "ran"
+    with_hook(begun / FOLDER_STORE, trace)
+    (begun / FOLDER_STORE / ".gitignore").unlink()
+    git("init", "--quiet", cwd=begun)
+    git("add", "--all", "--force", cwd=begun)
+    git("commit", "--quiet", "--message", "x", cwd=begun)
+    clone = tmp_path / "clone"
+    git("clone", "--quiet", str(begun), str(clone), cwd=tmp_path)
+    assert (clone / FOLDER_STORE / "HEAD").is_file()
+    assert "moved" not in invincat("init", cwd=clone).out
+    assert "Use nox" not in invincat("list", cwd=clone).out
+    assert git("status", "--porcelain", cwd=clone) == "" and not trace.exists()
+
+
+@pytest.mark.parametrize("is_repository", [True, False])
+@pytest.mark.parametrize("planted", ["hook", "gpg.program", "remote.x.uploadpack", "include.path", "commondir", "link"])
+def test_a_planted_store_runs_no_program(invincat, begun, git, tmp_path, planted, is_repository):
+    store, trace = begun / FOLDER_STORE, tmp_path / "ran"
+    if planted == "hook":
+        with_hook(store, trace)
+    elif planted == "commondir":
+        (store / "commondir").write_text(str(tmp_path))
+    elif planted == "link":
+        (begun / ".invincat").rename(tmp_path / "elsewhere")
+        (begun / ".invincat").symlink_to(tmp_path / "elsewhere")
+    else:
+        git("config", "--file", str(store / "config"), planted, f"touch {trace}", cwd=begun)
+    if is_repository:
+        git("init", "--quiet", cwd=begun)
+        run = invincat("init", cwd=begun, code=0 if planted == "link" else 1)
+        assert "moved" not in run.out
+    else:
+        for words in (("list",), ("remember", "Use tox."), ("init",)):
+            assert "store" in invincat(*words, cwd=begun, code=1).err
+    assert (store / "HEAD").exists() and not trace.exists()
+
+
+def test_a_folders_store_moves_whatever_the_settings_say_of_fetching(invincat, begun, git):
+    git("init", "--quiet", cwd=begun)
+    git("config", "protocol.file.allow", "never", cwd=begun)
+    assert "moved here" in invincat("init", cwd=begun).out

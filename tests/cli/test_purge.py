@@ -195,10 +195,11 @@ def test_a_pattern_takes_what_stands_around_into_account(invincat, git):
     assert "sound" in invincat("check").out
 
 
-STEPS = ("forget_tracking", "purged_ids", "expire_logs", "scrub", "lost_of_ours", "remove", "prove")
+OFTEN = ("swap", "expire_logs", "remove", "half")
+SELDOM = ("forget_tracking", "purged_ids", "scrub", "lost_of_ours", "prove", "_pack_again")
 
 
-@pytest.mark.parametrize("step", [*STEPS, "swap", "_pack_again", "half"])
+@pytest.mark.parametrize("step", [*OFTEN, *(pytest.param(step, marks=pytest.mark.slow) for step in SELDOM)])
 def test_killed_anywhere_the_store_reads_and_repeating_finishes(invincat, repo, git, tmp_path, monkeypatch, step):
     plant(invincat, repo, git)
     git("repack", "-adk", "--quiet")

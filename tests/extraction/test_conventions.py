@@ -148,6 +148,8 @@ def test_binding_lines_become_constraints(line: str) -> None:
         "You don't need to add a changelog entry for docs.",
         "The `must` helper wraps errors from `Open`.",
         "优先使用组合而不是继承",
+        "Requests offer allow-once, allow-always and reject to `Client`.",
+        "❌ Failure: the bot comments on your PR if there are conflicts.",
     ],
 )
 def test_other_lines_do_not_bind(line: str) -> None:
@@ -182,6 +184,15 @@ def test_other_lines_do_not_bind(line: str) -> None:
         "示例：运行 `make lint` 检查代码。\n",
         "## 改动类型\n- [ ] Bug 修复\n- [ ] 新功能\n",
         "Type of change:\n- Bug fix\n- New feature\n",
+        "If you don't know where to start, here are some tasks:\n- Fix bugs found by Coverity\n",
+        "We value your input, whether it's:\n- Submitting a fix\n- Discussing the code in `src/`\n",
+        "## 我可以贡献什么？\n- 提 PR 修复这个 issue\n",
+        "如果你对已经存在的 PR 感兴趣，你可以：\n- 参与代码 review，并给出合适意见\n",
+        "## Report bugs using GitHub's issues\n- Great bug reports must have steps to reproduce\n",
+        "- [Search existing issues][list] first\n\n[list]: https://example.org/issues\n",
+        "- NOTE: read the above link before sending improvements\n",
+        "Hash checking is always skipped in this case.\n",
+        "You should pick reviewers from this file.\n",
         "",
     ],
 )
@@ -288,6 +299,48 @@ def test_sentences_of_a_block_quote_are_quoted_as_far_as_they_are_found() -> Non
     (rule,) = rules("> Remove the plugin from the list first.\n> Otherwise it loads twice.\n")
     assert rule.text == "Remove the plugin from the list first. Otherwise it loads twice."
     assert (rule.quote, rule.last_line) == ("Remove the plugin from the list first.", 2)
+
+
+def test_links_by_reference_are_reduced_to_their_words() -> None:
+    text = "- Use a [feature branch][branch], never [master]\n\n[branch]: https://example.org\n[master]: https://example.org\n"
+    assert texts(text) == ["Use a feature branch, never master"]
+
+
+def test_what_only_permits_is_a_remark_on_its_item() -> None:
+    assert texts("- Mark the PR as a draft while you work\n  - You can go back at any time.\n") == [
+        "Mark the PR as a draft while you work"
+    ]
+
+
+def test_a_sentence_that_adds_to_the_one_before_comes_with_it() -> None:
+    assert texts("Use `git log -p` to read a branch. To show whole functions, use the `-W` argument as well.\n") == [
+        "Use `git log -p` to read a branch. To show whole functions, use the `-W` argument as well."
+    ]
+
+
+def test_a_blank_to_fill_in_is_no_markup() -> None:
+    assert texts("- Label backports `x` as backport-to-<branch-name>, in <b>lower</b> case\n") == [
+        "Label backports `x` as backport-to-<branch-name>, in lower case"
+    ]
+
+
+def test_an_outcome_is_told_with_its_heading() -> None:
+    assert texts("## Backporting\n- ❌ **Failure**: the bot names the files in conflict\n") == [
+        "Backporting: Failure: the bot names the files in conflict"
+    ]
+
+
+def test_a_case_that_the_sentence_itself_names_needs_nothing_before_it() -> None:
+    assert texts("If the index is stale, run `make index` in this case.\n") == [
+        "If the index is stale, run `make index` in this case."
+    ]
+
+
+def test_a_lead_in_may_end_with_a_comma() -> None:
+    assert texts("When a PR is ready to merge,\n\n- prefer a squash\n- NOTE: never force-push\n") == [
+        "When a PR is ready to merge: prefer a squash",
+        "When a PR is ready to merge: NOTE: never force-push",
+    ]
 
 
 def test_lines_that_work_as_headings_are_sections() -> None:

@@ -25,11 +25,12 @@ def contents(operations: list[dict[str, object]]) -> list[object]:
 
 def test_a_transcript_is_read_line_by_line() -> None:
     lines = '{"role": "user", "text": "hi"}\n\n{"role": "tool", "text": "x", "tool": "read_file"}\r\n'
-    lines += '{"role": "assistant"}\n'
+    lines += '{"role": "assistant"}\n{"role": "user", "content": "as OpenAI says it"}\n'
     assert read_transcript(lines) == [
         Message("user", "hi", number=1),
         Message("tool", "x", "read_file", 3),
         Message("assistant", "", number=4),
+        Message("user", "as OpenAI says it", number=5),
     ]
 
 
@@ -41,6 +42,7 @@ def test_a_transcript_is_read_line_by_line() -> None:
         '"x"',
         '{"role": "boss", "text": ""}',
         '{"role": "user", "text": 1}',
+        '{"role": "user", "content": [{"type": "text", "text": "hi"}]}',
         '{"text": "x"}',
         "NaN",
         "[" * 9999,

@@ -203,6 +203,8 @@ def test_what_is_no_request(text: str) -> None:
         ("我们从来不直接推 main。", Whose.PROJECT),
         ("以后不要用 mock。", Whose.PROJECT),
         ("团队规定提交前必须跑 lint。", Whose.PROJECT),
+        ("以后提交信息都要用英文写。", Whose.PROJECT),
+        ("我们一直用 ruff 做格式化，从不用 black。", Whose.PROJECT),
     ],
 )
 def test_standing_rules(text: str, scope: Whose) -> None:
@@ -277,6 +279,8 @@ def test_standing_rules(text: str, scope: Whose) -> None:
         '"We always run ruff before pushing."',
         "我喜欢这个方案。",
         "我们从来不知道为什么。",
+        "以后再说吧，都可以。",
+        "我们一直用的那台机器很慢。",
     ],
 )
 def test_what_is_no_standing_rule(text: str) -> None:

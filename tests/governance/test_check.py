@@ -78,7 +78,7 @@ def superseded(name: str, number: int, by: int) -> Record:
 def test_a_successor_that_never_was() -> None:
     """RULES 1.4; RULES 6.3: a marker is enough."""
     assert found(superseded("a", 1, 2)) == [("RULES 1.4", "memory/testing/a.md")]
-    assert found(superseded("a", 1, 2), markers=[marker_of(memory(id=ulid(2)), "r", NOW)]) == []
+    assert found(superseded("a", 1, 2), markers=[marker_of(memory(id=ulid(2)), "b", "r", NOW)]) == []
 
 
 def test_a_cycle_is_reported_for_each_of_its_members_and_no_other() -> None:
@@ -149,7 +149,7 @@ def test_a_fault_of_a_key_has_the_line_of_the_key() -> None:
 def test_a_memory_beside_the_marker_of_its_deletion() -> None:
     """RULES 6.3: a hand merge that kept both sides."""
     one = record("a")
-    assert found(one, markers=[marker_of(one.memory, "r", NOW)]) == [("RULES 6.3", one.path)]
+    assert found(one, markers=[marker_of(one.memory, one.name, "r", NOW)]) == [("RULES 6.3", one.path)]
 
 
 def test_what_differs_from_the_parent_in_a_way_that_no_operation_makes() -> None:
@@ -179,7 +179,7 @@ def test_a_memory_that_is_gone_without_a_marker() -> None:
     before = [{old.path: old.memory}]
     [finding] = check(View(), Scope.PROJECT, NOW, (), before)
     assert (finding.rule, finding.path) == ("RULES 6.3", old.path)
-    marked = build(None, [], markers=[marker_of(old.memory, "r", NOW)])
+    marked = build(None, [], markers=[marker_of(old.memory, old.name, "r", NOW)])
     assert check(marked, Scope.PROJECT, NOW, (), before) == []
 
 

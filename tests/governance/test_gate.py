@@ -119,8 +119,13 @@ def test_what_changed_since_it_was_seen_is_not_overwritten() -> None:
     """RULES 3.4."""
     view = build(None, [record("one", id=ulid(1))])
     item = {"op": "set", "id": "one", "title": "New", "reason": "r"}
-    for seen, expected in (("", "commit"), ("9ab31c0", "reject")):
-        given = replace_proposal(proposal(item), seen={ulid(1): seen})
+    same = view.records[ulid(1)]
+    for seen, expected in (
+        (same, "commit"),
+        (replace(same, blob="9ab31c0"), "reject"),
+        (replace(same, id=ulid(2)), "reject"),  # it is deleted, and another has its name
+    ):
+        given = replace_proposal(proposal(item), seen={"one": seen})
         assert decision(judge(view, given, context(), NoGrounds())) == expected
 
 

@@ -419,7 +419,7 @@ def test_a_marker_under_another_name_is_reported(name: str) -> None:
     bench.ok(create("Use nox."))
     id = bench.memory("use-nox").id
     path = f"deleted/{id if name == 'no extension' else name}"
-    marker = render_marker(marker_of(bench.memory("use-nox"), "wrong", NOW)).encode()
+    marker = render_marker(marker_of(bench.memory("use-nox"), "use-nox", "wrong", NOW)).encode()
     with bench.store.exclusive():
         [new] = bench.store.write(bench.store.tip(), [Draft("by hand\n", {path: marker})], ADA, NOW)
         assert bench.store.swap(MEMORY_REF, bench.store.tip(), new)

@@ -676,3 +676,27 @@ def test_restoring_tells_of_the_successor_that_stays() -> None:
     assert "new, which had taken the place of old, holds as well" in str(run(view, restore).note)
     gone = run(view, {"op": "archive", "id": "new", "reason": "r"}).view
     assert run(gone, restore).note is None
+
+
+def test_the_hash_in_a_marker_tells_wanted_names_apart() -> None:
+    """RULES 6.1, 6.3: the wanted name is of the text register; a suffix (6.4) is not."""
+    made = memory(title="Use nox")
+    views = [
+        build(None, [record(name, id=made.id, title="Use nox")]) for name in ("a", "b", f"a--{made.id[-6:].lower()}")
+    ]
+    first, second, suffixed = (run(view, {"op": "delete", "id": made.id, "reason": "r"}).marker for view in views)
+    assert first and second and suffixed
+    assert first.text == suffixed.text != second.text
+
+
+def test_a_memory_that_stands_in_two_files_is_left_alone() -> None:
+    """FORMAT `id`: it would be unclear which of the two a change is about; neither is renamed beside another change."""
+    twins = build(None, [record("a", id=ulid(2), title="One"), record("x", id=ulid(2), title="Two", section="Z")])
+    for op in ("archive", "delete", "restore"):
+        fault = refused(twins, {"op": op, "id": "a", "reason": "r"})
+        assert (fault.rule, "memory/z/x.md" in fault.message) == ("FORMAT id", True)
+    item = {"op": "supersede", "id": "a", "content": "Three.", "name": "three", "reason": "r"}
+    step = run(twins, item)
+    assert (step.op, step.failure and step.failure.rule) == ("create", "FORMAT id")
+    step = run(twins, create("A"), context(start=0))
+    assert (step.renamed, [record.name for record in step.written]) == ((), ["a--000000"])

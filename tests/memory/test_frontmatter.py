@@ -202,7 +202,7 @@ def test_the_largest_memory_can_be_read_back() -> None:
 @given(memories(), st.text(max_size=40))
 def test_a_marker_survives_its_file(made: Memory, reason: str) -> None:
     """RULES 6.3: everything but the text is kept in the marker."""
-    marker = marker_of(made, " ".join(reason.split()) or "wrong", NOW)
+    marker = marker_of(made, "x", " ".join(reason.split()) or "wrong", NOW)
     if any(not (char.isprintable() or char.isspace()) for char in marker.reason):
         return
     text = render_marker(marker)

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha1
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
 import pytest
 from ulid import ULID
 
@@ -76,7 +78,7 @@ def make_record(title: str, body: str = "", **fields: Any) -> Record:
     }
     memory = Memory(title=title, body=body, **{**defaults, **fields})
     path = memory_path(memory.section, name or derive_name(title))
-    return record_of(memory, path, f"{abs(hash((title, body, memory.invalid_at))):040x}"[:40])
+    return record_of(memory, path, sha1(msgspec.json.encode(memory)).hexdigest())
 
 
 def corpus_of(*records: Record) -> Snapshot:

@@ -1,6 +1,7 @@
 """The leg by meaning: what it adds, what it never takes away, and what remains when it fails (RULES 8, 9)."""
 
 import threading
+import time
 from collections import deque
 
 import pytest
@@ -146,13 +147,27 @@ def test_what_is_made_while_nobody_waits_is_there_for_the_next_search(search, st
             return super().embed(texts, is_question=is_question)
 
     go = threading.Event()
-    meaning = Meaning(Slow(SAME))
+    meaning = Meaning(Slow(SAME), patience=0.5)
     results = search(store, "tests", meaning=meaning)
     assert names(results) == ["nox"]
     assert results.degraded == "5 of 5 memories are found by words alone so far"
     go.set()
     meaning._making.join(20)
     assert search(store, "exams", meaning=meaning).degraded is None
+
+
+def test_a_search_that_ends_its_process_has_made_some_vectors(search, corpus, record, cache):
+    """However slow the model: commands that are over in a moment would otherwise never come to an end."""
+
+    class Slow(ScriptedEmbedder):
+        def embed(self, texts, *, is_question=False):
+            if not is_question:
+                time.sleep(0.7)
+            return super().embed(texts, is_question=is_question)
+
+    store = corpus(*(record(f"Rule {n}", number=n, name=f"n{n}") for n in range(40)))
+    assert search(store, "rule", Slow(batch=8)).degraded == "32 of 40 memories are found by words alone so far"
+    assert len(cache.load("scripted", [record.blob for record in store.records()])) == 8
 
 
 def test_a_memory_without_a_vector_keeps_its_place_by_words(search, store, cache):

@@ -381,3 +381,13 @@ def test_a_log_that_is_no_plain_file_is_refused_at_once(store: GitStore, plant: 
     with pytest.raises(StoreError):
         store.append("audit.jsonl", {"n": 1})
     assert not (store.state_dir / "elsewhere").exists()
+
+
+def test_an_object_that_a_crash_left_empty_is_told_like_a_missing_one(store: GitStore, repo: Path, git: Git) -> None:
+    """A power loss leaves files without bytes: one line with the id, no internal error."""
+    blob = git("hash-object", "-w", "--stdin", input="words").strip()
+    file = repo / ".git/objects" / blob[:2] / blob[2:]
+    file.chmod(0o644)
+    file.write_bytes(b"")
+    with pytest.raises(ObjectMissing, match=blob):
+        store.read_blob(blob)

@@ -2,23 +2,28 @@
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from invincat.agent.news import MemoryNews
 from invincat.app import App
 from invincat.errors import StoreError
 from invincat.ledger import Ledger
 from invincat.memory.entry import Source
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
-from invincat.store.base import MEMORY_REF, PROPOSALS
+from invincat.store.base import MEMORY_REF, PROPOSALS, Draft, Signature
 from invincat.store.git import GitStore
 from invincat.store.journal import Foreign, Trail
 from invincat.store.state import Move, StateDir
 
 Git = Callable[..., str]
+
+ADA = Signature("Ada Lovelace", "ada@example.org")
+NOW = datetime(2026, 11, 29, 10, 0, 0, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -177,6 +182,15 @@ def test_old_lines_are_read_once(ledger: Ledger, repo: Path, git: Git, monkeypat
     assert ledger.foreign.moves() == ()
 
 
+def test_a_conversation_is_told_of_it_once_it_is_accepted(app: App, ledger: Ledger, repo: Path, git: Git) -> None:
+    news = MemoryNews(app.injectable())
+    by_hand(git, repo, reword)
+    assert "make" not in str(news.since_last(app.injectable()))
+    [move] = ledger.foreign.moves()
+    ledger.foreign.accept(move)
+    assert "holds now: Tests run through make" in str(news.since_last(app.injectable()))
+
+
 # put back
 
 
@@ -199,6 +213,17 @@ def test_what_an_agents_command_moved_is_put_back_and_kept(app: App, ledger: Led
 def test_what_was_foreign_before_the_command_is_not_put_back(ledger: Ledger, repo: Path, git: Git) -> None:
     commit = by_hand(git, repo, reword)
     assert ledger.foreign.put_back(ledger.foreign.moves()) is None
+    assert ledger.tip() == commit
+
+
+def test_a_store_of_a_newer_format_is_left_as_it_is(ledger: Ledger, repo: Path, git: Git) -> None:
+    store = ledger.store
+    with store.exclusive():
+        [newer] = store.write(str(store.tip()), [Draft("up\n", {"invincat.yaml": b"format: 2\n"})], ADA, NOW)
+        store.swap(MEMORY_REF, store.tip(), newer)
+    commit = by_hand(git, repo, reword)
+    with pytest.raises(StoreError, match="is of format 2"):
+        ledger.foreign.put_back()
     assert ledger.tip() == commit
 
 

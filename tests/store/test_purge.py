@@ -11,9 +11,12 @@ from invincat.errors import UserError
 from invincat.memory.frontmatter import MalformedFile, parse, parse_marker, render, render_marker
 from invincat.memory.marker import purged_marker
 from invincat.store.edits import MemoryEdit, TextEdit, is_of
+from invincat.store.git import GitStore
 from invincat.store.locate import locate
 from invincat.store.needle import Needle, rename
 from invincat.store.prune import lost_of_ours, remove
+from invincat.store.purge import expire_logs, tracking
+from invincat.store.refs import GitRefs
 from tests.memory.factories import NOW, memory
 
 SECRET = 'zebra "kx72"\n\\quux é'
@@ -149,3 +152,48 @@ def test_only_our_own_lost_objects_go(repo, git, packed):
     if packed:
         git("multi-pack-index", "verify")
         git("commit-graph", "verify")
+
+
+def test_a_pack_whose_removal_was_killed_goes_with_the_next(tmp_path, git, monkeypatch):
+    git("init", "--quiet", "--bare", str(tmp_path / "r.git"), cwd=tmp_path)
+    repository = locate(tmp_path / "r.git")
+    packs = repository.common_dir / "objects/pack"
+    id = git("hash-object", "-w", "--stdin", cwd=repository.common_dir, input="secret").strip()
+    git("pack-objects", "--quiet", str(packs / "pack"), cwd=repository.common_dir, input=f"{id}\n")
+    git("prune-packed", "--quiet", cwd=repository.common_dir)
+    [pack] = packs.glob("*.pack")
+
+    def killed(path, **_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("invincat.store.prune._take_away", killed)
+        with pytest.raises(KeyboardInterrupt):
+            remove(repository, {id: "blob"})
+    assert pack.exists() and not list(packs.glob("*.idx"))
+    remove(repository, {})
+    assert list(packs.iterdir()) == []
+
+
+def test_a_reflog_whose_words_look_like_line_ends_loses_no_entry(tmp_path, git):
+    git("init", "--quiet", str(tmp_path / "r"), cwd=tmp_path)
+    place = tmp_path / "r"
+    first, old, last = (
+        git("commit-tree", "-m", word, "4b825dc642cb6eb9a060e54bf8d69288fbee4904", cwd=place).strip()
+        for word in ("first", "old", "last")
+    )
+    for id, said in ((first, "a"), (old, "b"), (first, "c\u2028d"), (last, "e\x85f"), (first, "g")):
+        git("update-ref", "--create-reflog", "-m", said, "refs/heads/main", id, cwd=place)
+    expire_logs(locate(place), frozenset([old]))
+    left = git("log", "--walk-reflogs", "--format=%H %gs", "main", cwd=place).strip().split("\n")
+    assert left == [f"{first} g", f"{last} e\x85f", f"{first} c\u2028d", f"{first} a"]
+
+
+def test_branches_of_a_remote_may_be_called_anything(tmp_path, git):
+    git("init", "--quiet", str(tmp_path / "r"), cwd=tmp_path)
+    id = git("commit-tree", "-m", "x", "4b825dc642cb6eb9a060e54bf8d69288fbee4904", cwd=tmp_path / "r").strip()
+    for name in ("origin/a\u2028b", "origin/a\x85b\u3000c", "o\u2028x/invincat/memory"):
+        git("update-ref", f"refs/remotes/{name}", id, cwd=tmp_path / "r")
+    with GitStore(locate(tmp_path / "r")) as store:
+        assert [one.remote for one in tracking(store)] == ["o\u2028x"]
+        assert len(GitRefs(store.repository, 1.0).below("refs/remotes/")) == 3

@@ -67,6 +67,18 @@ def test_a_sound_ref_is_left_alone(store: GitStore, repo: Path) -> None:
     assert store.tip() == tip
 
 
+def test_a_store_of_a_newer_format_is_left_to_who_knows_it(store: GitStore, repo: Path, git: Git) -> None:
+    with store.exclusive():
+        old = str(store.tip())
+        [newer] = store.write(old, [Draft("upgrade\n", {"invincat.yaml": b"format: 2\n"})], ADA, NOW)
+        assert store.swap(MEMORY_REF, old, newer)
+    git("update-ref", "-d", MEMORY_REF)
+    with fresh(repo) as later:
+        with pytest.raises(StoreError, match="is of format 2"):
+            repair(later, NOW)
+        assert later.tip() is None
+
+
 @pytest.mark.parametrize(
     "spoilt", [b"", b"\n", b"6c06298fdee92682ab", b"\0" * 41, b"ref: refs/heads/main\n", b"rubbish\n"]
 )
