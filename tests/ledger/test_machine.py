@@ -223,7 +223,7 @@ class Storage(RuleBasedStateMachine):
         assert self.tip == move.old
         self.known_faults = self.faults()
 
-    def by_hand(self, pick: int, kind: str, path: str) -> Changes | None:
+    def by_hand(self, pick: int, kind: str, path: str) -> Changes | None:  # noqa: C901, PLR0911 - a case for each kind of hand
         """What becomes of which file; None where that cannot be done now."""
         files, view = self.files(), self.fresh()
         if kind == "add":
