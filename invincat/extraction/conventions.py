@@ -208,7 +208,8 @@ def _grouped(found: Iterable[Statement]) -> list[Statement]:
             groups.append(statement)
         elif _leans(statement, last):
             commands = statement.commands or last.commands
-            groups[-1] = replace(last, passage=_joined(last.passage, statement.passage, " "), commands=commands)
+            between = "" if last.passage.text.endswith(("。", "！", "？")) else " "
+            groups[-1] = replace(last, passage=_joined(last.passage, statement.passage, between), commands=commands)
         elif _enumerates(statement, last):
             groups[-1] = replace(last, passage=_joined(last.passage, statement.passage, "; "))
         else:
@@ -237,7 +238,7 @@ def _is_word(text: str) -> bool:
 
 
 def _joined(first: Passage, second: Passage, between: str) -> Passage:
-    # Items have markers between them, so only sentences of one paragraph can be quoted together.
+    # Items have markers between them, and Chinese sentences a space or none: only what surely is one quote becomes one.
     is_whole = first.is_whole and second.is_whole and between == " "
     return replace(
         first,

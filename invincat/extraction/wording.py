@@ -20,7 +20,7 @@ _BOILERPLATE_SECTION: Final = re.compile(
     r"references|links|see also|further reading|learn more|reporting (?:bugs?|issues?|problems?|.*vulnerabilit.*)|"
     r"report (?:a |any )?(?:bugs?|issues?|problems?)\b.*|(?:write |writing )?(?:great |good )?bug reports?\b.*|"
     r"(?:feature|enhancement) requests?|ways to contribute|suggest(?:ing)? .*|your first (?:code )?contribution|"
-    r"what (?:contributions?|can|could) .*|congrat.*|"
+    r"what contributions? .*|what (?:can|could) (?:i|you|we) (?:contribute|do|help)\b.*|congrat.*|"
     r"getting started with git(?:hub)?|what to include.*|features|highlights|benefits|motivation|why \w+(?: \w+)?\??|"
     r"what is .*|use cases)(?:\s*(?:&|and)\s.*)?"
     r"|.*\bexample (?:\w+ )*(?:output|usage|prompt|code|session|config\w*)|(?:(?:good|bad|code|usage|"
@@ -158,7 +158,7 @@ _DEPENDENT: Final = re.compile(
 # A sentence that points back from within; it may name its own case.
 _LEANING: Final = re.compile(
     r"(?i)^(?:(?!\b(?:if|when|where|whenever|unless)\b).)*\bin (?:this|that|such a) case\b"
-    r"|\bfrom this (?:file|list|table)\b|\bas well\W*$|这里面"
+    r"|\bas well\W*$"
 )
 # Of these, what no heading can explain: it points at a sentence.
 _POINTING: Final = re.compile(
@@ -219,6 +219,7 @@ _NOISE: Final = {
         r"|\b(?:see (?:below|above)|as (?:follows|shown below)|(?:described|listed|explained|outlined|shown|mentioned) "
         r"(?:here|below|above|earlier)|the following|in the next section)[\s.:：]*$"
         r"|\b(?:the above (?:links?|section|table)|(?:links?|section|table) above)\b"
+        r"|\bfrom this (?:file|list|table)\b|这里面"
     ),
     "github": re.compile(
         r"(?i)^(?:please\s+|first,?\s+)?(?:fork|clone|star|watch|follow us|join us|join the|sign up|sign (?:the|a|our) "

@@ -312,6 +312,12 @@ def test_what_only_permits_is_a_remark_on_its_item() -> None:
     ]
 
 
+def test_chinese_sentences_that_lean_on_each_other_are_joined_and_quoted_as_they_stand() -> None:
+    (rule,) = rules("提交前必须运行 `make lint`。这样可以尽早发现问题。\n")
+    assert rule.text == "提交前必须运行 `make lint`。这样可以尽早发现问题。"
+    assert (rule.quote, rule.is_quoted_whole) == ("提交前必须运行 `make lint`。", False)
+
+
 def test_a_sentence_that_adds_to_the_one_before_comes_with_it() -> None:
     assert texts("Use `git log -p` to read a branch. To show whole functions, use the `-W` argument as well.\n") == [
         "Use `git log -p` to read a branch. To show whole functions, use the `-W` argument as well."
@@ -486,7 +492,9 @@ def test_any_text_gives_valid_rules_whose_quotes_are_there(text: str, path: str)
             assert quote.words in one_line("\n".join(lines[quote.first_line - 1 : quote.last_line]))
 
 
-@pytest.mark.parametrize("heading", ["Browser support", "Exit status", "Git history", "Internal references"])
+@pytest.mark.parametrize(
+    "heading", ["Browser support", "Exit status", "Git history", "Internal references", "What can go wrong"]
+)
 def test_a_section_that_only_sounds_like_boilerplate_is_read(heading: str) -> None:
     assert texts(f"## {heading}\n- Use the table in `docs/` for it\n") == ["Use the table in `docs/` for it"]
 
