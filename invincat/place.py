@@ -95,8 +95,8 @@ class Place:
 
     def left_behind(self) -> Path | None:
         """The store that a folder had before it was a git repository; one that came with a clone is none."""
-        code = self.code
-        places = [place / FOLDER_STORE for place in (self._root, self.directory.resolve()) if code and place]
+        code, root = self.code, self._root
+        places = [place / FOLDER_STORE for place in (root, self.directory.resolve()) if root and place]
         found = (place for place in places if is_store(place) and not place.parent.is_symlink())
         return next((place for place in found if code and not is_content(code, place)), None)
 

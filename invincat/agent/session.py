@@ -117,20 +117,6 @@ class Sessions:
         session.messages = _messages(good)
         return session
 
-    def fork(self, id: str, directory: Path) -> Session:
-        """A new conversation that begins with all messages of another, which may be open elsewhere.
-
-        Those are the other's to learn from: the memory agent reads the new one from there on.
-        """
-        from invincat.context.transcript import cursor_at  # noqa: PLC0415 - see above
-
-        id = self._find(id)
-        session = self.begin(directory, None)
-        for message in self.messages(id):
-            session.append(message)
-        self.move_cursor(session.id, cursor_at(session.messages, len(session.messages)))
-        return session
-
     def latest(self, directory: Path) -> str | None:
         """The conversation of this directory that was written to last, of those in which something was said."""
         paths = sorted(self._paths(), key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)

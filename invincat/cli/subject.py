@@ -9,11 +9,9 @@ from invincat.cli.options import find
 from invincat.errors import UserError
 from invincat.ledger import Ledger
 from invincat.memory.entry import format_time
-from invincat.memory.frontmatter import parse
 from invincat.memory.marker import Marker
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, file_name, record_of
-from invincat.memory.yaml_scan import MalformedFile
 from invincat.store.history import Touch, graves
 
 at_option = click.option("--at", metavar="REV", help="As the store was at a memory commit or a time.")
@@ -109,9 +107,5 @@ def _unearth(ledger: Ledger, commit: str | None, markers: dict[str, Marker]) -> 
 
 def _last(ledger: Ledger, touch: Touch) -> Record | None:
     path, blob, _ = touch.before
-    if path is None or blob is None:
-        return None
-    try:
-        return record_of(parse(ledger.store.read_blob(blob)), path, blob)
-    except MalformedFile:
-        return None
+    memory = ledger.reader.memories([blob]).get(blob) if blob else None
+    return record_of(memory, path, blob) if memory and path and blob else None

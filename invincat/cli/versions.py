@@ -9,12 +9,9 @@ from invincat.cli.output import print_json
 from invincat.cli.subject import Subject
 from invincat.cli.telling import field_lines
 from invincat.governance.hidden import escape_hidden
-from invincat.ledger import Ledger
 from invincat.memory.difference import FieldChange, compare
 from invincat.memory.entry import Memory, format_time
-from invincat.memory.frontmatter import parse
-from invincat.memory.yaml_scan import MalformedFile
-from invincat.store.history import State, Touch, history_of
+from invincat.store.history import Touch, history_of
 
 
 def print_versions(subject: Subject, *, as_json: bool) -> None:
@@ -39,8 +36,11 @@ def _versions(subject: Subject) -> Iterator[dict[str, Any]]:
     store = subject.ledger.store
     tip = subject.ledger.tip()
     path = subject.record.path if subject.record else None
-    for touch in history_of(store, tip, subject.id, path) if tip else ():
-        before, after = (_memory(subject.ledger, state) for state in (touch.before, touch.after))
+    touches = list(history_of(store, tip, subject.id, path)) if tip else []
+    blobs = {state.blob for touch in touches for state in (touch.before, touch.after) if state.blob}
+    memories = subject.ledger.reader.memories(sorted(blobs))
+    for touch in touches:
+        before, after = (memories.get(state.blob or "") for state in (touch.before, touch.after))
         yield {
             "commit": touch.commit.id,
             "time": format_time(touch.commit.time),
@@ -77,12 +77,3 @@ def _fields(touch: Touch, before: Memory | None, after: Memory | None) -> tuple[
     if before and touch.after.path is None:
         return tuple(FieldChange(key, getattr(before, key), None) for key in ("title", "body") if getattr(before, key))
     return ()
-
-
-def _memory(ledger: Ledger, state: State) -> Memory | None:
-    if state.blob is None:
-        return None
-    try:
-        return parse(ledger.store.read_blob(state.blob))
-    except MalformedFile:
-        return None

@@ -24,7 +24,10 @@ _MARGIN: Final = 6_000
 
 
 class Cursor(msgspec.Struct, frozen=True):
-    """How far a conversation was read: the number of messages, and the anchor of their chain."""
+    """How far a conversation was read: the number of messages, and the anchor of their chain.
+
+    A purge that changed the messages leaves the anchor empty: they are not learned from again.
+    """
 
     count: int = 0
     anchor: str = ""
@@ -48,7 +51,8 @@ def cursor_at(messages: Sequence[Message], count: int) -> Cursor:
 
 def first_new(messages: Sequence[Message], cursor: Cursor) -> int:
     """The index of the first message that was not read; 0 when the history is not the one that was (RULES 5.2)."""
-    if cursor.count <= len(messages) and cursor_at(messages, cursor.count) == cursor:
+    anchors = {"", cursor_at(messages, cursor.count).anchor}
+    if cursor.count <= len(messages) and cursor.anchor in anchors:
         return cursor.count
     return 0
 

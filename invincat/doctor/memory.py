@@ -1,7 +1,5 @@
 """The stores: ref, memories, proposals, journal, backups; and what stands beside them in the state directory."""
 
-import contextlib
-import sqlite3
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Final
 import msgspec
 
 from invincat.app import App
+from invincat.cache import is_sound
 from invincat.doctor.line import Line, fail, guarded, ok, warn
 from invincat.doctor.machine import stores
 from invincat.errors import StoreError
@@ -20,6 +19,7 @@ from invincat.recall.stamp import Stamp
 from invincat.review import waiting
 from invincat.store.base import BACKUPS
 from invincat.store.git import GitStore
+from invincat.store.purge import purged_in
 from invincat.store.repair import diagnose
 
 REPAIR: Final = "run `invincat doctor --repair`"
@@ -29,7 +29,6 @@ _KNOWN: Final = {
     *("trust.json", "rewrites", "lock", "pending"),
 }
 LEFTOVERS: Final = ("pending.tmp",)
-_HEADER: Final = b"SQLite format 3\0"
 
 
 def memories(app: App) -> Iterator[Line]:
@@ -60,6 +59,8 @@ def _contents(about: str, ledger: Ledger) -> Iterator[Line]:
     for move in ledger.foreign.moves():
         message = f"something else than invincat moved it to {(move.new or 'nothing')[:7]}; not injected until accepted"
         yield warn(about, message, "see `invincat review list`")
+    for ref, commit in purged_in(ledger.store).items():
+        yield warn(about, f"{ref} still holds {commit[:7]}, which was purged", "run `invincat purge` as before")
     if not ledger.store.read_log("journal")[0]:
         yield ok(about, "there is no journal yet: what the ref names now is taken as ours")
 
@@ -141,20 +142,7 @@ def broken_caches(state_dir: Path) -> list[Path]:
     """Caches that nobody can read any more: an index without its stamp, databases that are none."""
     index = state_dir / "index"
     bad = [index] if index.is_dir() and any(index.iterdir()) and _stamp(index) is None else []
-    return bad + [path for path in sorted((state_dir / "parsed").glob("*.sqlite3")) if not _is_sound(path)]
-
-
-def _is_sound(path: Path) -> bool:
-    if path.is_symlink() or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        if file.read(len(_HEADER)) not in {_HEADER, b""}:
-            return False
-    try:
-        with contextlib.closing(sqlite3.connect(path, timeout=0.5)) as database:
-            return bool(database.execute("pragma quick_check(1)").fetchone() == ("ok",))
-    except sqlite3.DatabaseError as fault:
-        return isinstance(fault, sqlite3.OperationalError)  # somebody is writing to it
+    return bad + [path for path in sorted((state_dir / "parsed").glob("*.sqlite3")) if not is_sound(path)]
 
 
 def too_open(folder: Path) -> list[Path]:

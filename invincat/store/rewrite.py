@@ -51,15 +51,17 @@ class Rewriter:
         return ask(self._repository, ["rev-list", "--topo-order", "--reverse", "--stdin"], tips).split() if tips else []
 
     def files(self, commits: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """Every file that ever stood in these commits, once for each path and content."""
+        """Every file that ever stood in these commits, once for each content, name, and name of its folder."""
         seen: set[tuple[str, str]] = set()
         for commit in commits:
             yield from self._files(self._tree_of(self.read(commit)[0]), "", seen)
 
     def _files(self, tree: str, base: str, seen: set[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
-        if (base, tree) in seen:
+        # Not by the whole path: a few folders that hold each other many times would have billions of them.
+        folder = ("/".join(base.split("/")[-2:]), tree)
+        if folder in seen:
             return
-        seen.add((base, tree))
+        seen.add(folder)
         for name, mode, id in self._entries(tree):
             path = base + name.decode("utf-8", "surrogateescape")
             if mode == FOLDER_MODE:

@@ -38,6 +38,9 @@ def scrub(place: Path, needle: Needle, words: Iterable[str] = ()) -> int:
                 path.unlink(missing_ok=True)
                 changed += 1
         else:
+            if path.suffix == ".jsonl" and needle.search(_text(path)):
+                # First, so that who is killed in between leaves no cleaned conversation to be learned from again.
+                _rewrite(path.with_suffix(".cursor"), _without_anchor)
             changed += _rewrite(path, lambda line: _clean(line, needle))
     return changed
 
@@ -72,6 +75,14 @@ def _clean(line: str, needle: Needle) -> str:
     except (ValueError, RecursionError):
         return needle.sub(line)
     return needle.sub(json.dumps(needle.sub_json(value), ensure_ascii=False, separators=(",", ":"))) + "\n"
+
+
+def _without_anchor(line: str) -> str:
+    """A cursor whose count holds, whatever its messages say from now on (`context.transcript.Cursor`)."""
+    try:
+        return json.dumps({**json.loads(line), "anchor": ""})
+    except (TypeError, ValueError, RecursionError):
+        return line
 
 
 def _rewrite(path: Path, change: Callable[[str], str]) -> bool:

@@ -111,10 +111,6 @@ class Source:
             trailers=tuple(_pair(line) for line in trailers.split("\x1e") if line),
         )
 
-    def has_commit(self, rev: str) -> bool:
-        """Whether a revision names a commit that is here."""
-        return self._resolve(rev) is not None
-
     def files(self) -> list[str]:
         """Paths of all files, sorted: tracked, and new ones that are not ignored; those at HEAD when bare."""
         if self.repository.root is not None:

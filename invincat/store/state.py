@@ -171,7 +171,7 @@ def remove_own_lock(ref_file: Path, new: str) -> None:
 def _record(line: bytes) -> Any:
     try:
         return msgspec.json.decode(line)
-    except msgspec.DecodeError:  # torn by a power loss
+    except (msgspec.DecodeError, RecursionError):  # torn by a power loss, or none of ours
         return None
 
 

@@ -203,7 +203,7 @@ class ViewReader:
         return {(record.path, record.blob): record for record in records}
 
     def memories(self, blobs: Sequence[str]) -> dict[str, Memory]:
-        """Memories by blob, of blobs that were read before and are known to hold one."""
+        """Memories by blob, as far as the blobs hold any that can be read."""
         found = self._decode([TreeEntry(blob, FILE_MODE, blob) for blob in blobs])
         return {blob: entry.memory for blob, entry in found.items() if isinstance(entry, Decoded)}
 

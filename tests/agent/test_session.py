@@ -10,11 +10,13 @@ import pytest
 
 from invincat.agent.session import NoSession, SessionBusy, Sessions
 from invincat.app import new_id, utc_now
-from invincat.context.transcript import Cursor, cursor_at
+from invincat.context.transcript import Cursor, cursor_at, first_new
 from invincat.errors import ConfigurationError
 from invincat.llm.history import INTERRUPTED
 from invincat.llm.message import Assistant, ToolCall, ToolResult, User
 from invincat.llm.scripted import Say, ScriptedClient
+from invincat.store.needle import Needle
+from invincat.store.scrub import scrub
 from tests.agent.talking import Probe, conversation, ended, play
 
 CALL = ToolCall("call_1", "probe", '{"n":1}')
@@ -104,22 +106,16 @@ def test_case_38_who_holds_it_holds_it_alone(sessions, tmp_path):
     assert other.resume(session.id).messages == [User("One")]
 
 
-def test_case_38_a_fork_begins_with_what_is_there_and_goes_its_own_way(sessions, tmp_path):
+def test_case_31_a_conversation_that_a_purge_cleaned_goes_on_and_is_not_learned_again(sessions, tmp_path):
     session = sessions.begin(tmp_path, "model")
-    session.append(User("One"))
-    fork = sessions.fork(session.id, tmp_path)
-    fork.append(User("Two"))
-    session.append(User("Three"))
-    assert sessions.messages(fork.id) == [User("One"), User("Two")]
-    assert sessions.messages(session.id) == [User("One"), User("Three")]
-
-
-def test_a_fork_is_learned_from_only_where_it_is_new(sessions, tmp_path):
-    session = sessions.begin(tmp_path, "model")
-    session.append(User("Remember: we use nox"))
-    fork = sessions.fork(session.id, tmp_path)
-    assert sessions.cursor(fork.id) == cursor_at(fork.messages, 1)
-    assert sessions.cursor(session.id) == Cursor()
+    session.append(User("Remember: the box is zebra-kx72"))
+    sessions.move_cursor(session.id, cursor_at(session.messages, 1))
+    session.close()
+    scrub(tmp_path, Needle.of_texts(["zebra-kx72"]))
+    again = sessions.resume(session.id)
+    assert "zebra" not in again.messages[0].text
+    again.append(User("And now?"))
+    assert first_new(again.messages, sessions.cursor(session.id)) == 1
 
 
 def test_the_latest_is_of_this_directory_and_has_something_in_it(sessions, tmp_path):

@@ -26,7 +26,7 @@ def test_case_6_what_holds_in_a_package_of_a_monorepo_is_a_field_of_the_memory(i
     package.mkdir(parents=True)
     (package / "app.ts").write_text("export {};\n")
     invincat("remember", "Bundle with esbuild.", "--applies-to", "packages/web/**", "--name", "bundle", cwd=package)
-    invincat("remember", "Tag releases by hand.", "--name", "tags", cwd=package)
+    invincat("remember", "Tag releases by hand.", "--name", "tags", "--score", "60", cwd=package)
     assert git("for-each-ref", "--format=%(refname)", "refs/invincat/").split() == [MEMORY_REF]
     assert not (package / ".invincat").exists()
     assert invincat("show", "bundle", "--json").json["applies_to"] == ["packages/web/**"]
@@ -125,7 +125,10 @@ def test_case_37_a_store_that_is_not_found_is_told_with_cause_and_a_safe_next_st
         (repo / ".git/objects" / tip[:2] / tip[2:]).unlink()
     before = git("for-each-ref", "--format=%(refname)")
     [line] = invincat(*words, code=1).err.splitlines()
-    assert any(step in line for step in ("run `invincat init`", "run `invincat doctor --repair`"))
+    assert any(
+        f"run {step}" in line or f"see {step}" in line
+        for step in ("`invincat init`", "`invincat doctor --repair`", "`git fsck`")
+    )
     assert not any(word in line for word in ("rm ", "delete", "purge", "--force", "reset"))
     assert git("for-each-ref", "--format=%(refname)") == before
 

@@ -1,14 +1,17 @@
 """Exit codes, streams, and one clear line for what went wrong (CLI)."""
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from invincat.cli.main import COMMANDS
 
 COMMAND = (sys.executable, "-P", "-m", "invincat")
+FULL = Path("/dev/full")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -131,3 +134,30 @@ def test_broken_files_never_stop_the_store(invincat, git):
     invincat("remember", "Use tox.", "--name", "use-tox")
     assert git("rev-parse", "refs/invincat/memory:memory/general/bad.md").strip() == blob
     assert git("ls-tree", "refs/invincat/memory:memory/general", "link.md").startswith("120000")
+
+
+def test_closed_streams_are_no_fault(invincat, repo):
+    command = f"{' '.join(COMMAND)} remember 'Use nox.' <&- >&- 2>&-"
+    environment = {**os.environ, **invincat.environment}
+    done = subprocess.run(["sh", "-c", command], cwd=repo, env=environment, check=False)
+    assert done.returncode == 0
+    assert "Use nox" in invincat("list").out
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no full device here")
+def test_output_that_nobody_can_take_is_one_line(invincat, repo):
+    environment = {**os.environ, **invincat.environment}
+    with FULL.open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, "config", "list"], cwd=repo, env=environment, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"invincat: what was printed: No space left") and done.stderr.count(b"\n") == 1
+
+
+def test_json_does_not_move_the_terminals_cursor(invincat, monkeypatch):
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Ada \x9b31m\u202e\u2028")
+    invincat("remember", "Use nox.")
+    run = invincat("log", "--json")
+    assert not {"\x9b", "\u202e", "\u2028"} & set(run.out)
+    assert "Ada \x9b31m\u202e\u2028" in json.dumps(run.json, ensure_ascii=False)

@@ -244,6 +244,7 @@ def test_an_old_clone_brings_it_back_and_is_found_out(invincat, repo, git, tmp_p
     assert purged_in(app().project.store) == {}
     git("fetch", "--quiet", "origin")
     assert purged_in(app().project.store) == {"refs/remotes/origin/invincat/memory": old}
+    assert f"refs/remotes/origin/invincat/memory still holds {old[:7]}, which was purged" in invincat("doctor").out
     [again] = invincat("purge", "--stdin", "--yes", "--json", input=SECRET).json["purged"]
     assert again["tracking"] and not again["left"] and again["before"] == again["after"]
     assert b"kx72" not in everything(repo)

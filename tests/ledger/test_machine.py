@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -40,14 +41,31 @@ from tests.ledger.hands import Changes, Hand, HandInMemory, HandOfGit
 from tests.memory.factories import ADA, MODEL, NOX, USER, WORLD, Clock, memory, proposal, tree_files, ulid
 
 # Few titles, names and sections, so that they collide.
-CLAIMS = ["Use nox", "Use nox!", "Use  nox. Why: speed", "Use tox", "Memory", "日本語", "con", "Use nox: 2"]
+CLAIMS = [
+    "Use nox.",
+    "Use nox. It is quick.",
+    "Use nox. It is known.",
+    "Use tox.",
+    "Memory. A.",
+    "Memory. B.",
+    "日本語",
+    "con",
+]
 NAMES = ["use-nox", "use-tox", "other", "memory"]
 SECTIONS = ["Testing", "testing", "Build"]
 PICKS = st.integers(0, 999)
 # `check` is asked whether anything but the clock is wrong.
 FAR = datetime(9000, 1, 1, tzinfo=UTC)
-
 Item = dict[str, Any]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small_stores_are_large() -> Iterator[None]:
+    """What is done only where there is much of something is done here, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("invincat.store.tree.MANY", 1)
+        patch.setattr("invincat.recall.index.FEW", 1)
+        yield
 
 
 def operations() -> st.SearchStrategy[Item]:
@@ -124,7 +142,9 @@ class Storage(RuleBasedStateMachine):
     def begin(self, count: int) -> None:
         """A store of some memories, so that there is something to change."""
         if count:
-            batch = [{"op": "create", "content": f"Belief {n}", "section": SECTIONS[n % 3]} for n in range(count)]
+            batch = [
+                {"op": "create", "content": f"{CLAIMS[n]} Since {n}", "section": SECTIONS[n % 3]} for n in range(count)
+            ]
             self.submit(batch, 0, "user", None, dry_run=False)
 
     @rule(which=st.integers(0, 1), seconds=st.integers(-100_000, 100_000))

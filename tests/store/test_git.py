@@ -221,6 +221,27 @@ def test_a_broken_ref_is_not_an_empty_store(store: GitStore, repo: Path) -> None
     assert store.tip() == tip
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
+def test_what_we_may_not_read_or_write_is_told_before_anything_moves(store: GitStore, repo: Path) -> None:
+    tip = learn(store, "a/one")
+    journal, ref = store.state_dir / "journal", repo / ".git" / MEMORY_REF
+    journal.chmod(0o400)
+    with pytest.raises(StoreError, match="journal"):
+        learn(store, "a/two")
+    assert store.tip() == tip
+    journal.chmod(0o600)
+    ref.chmod(0)
+    with pytest.raises(StoreError, match="Permission denied"):
+        store.tip()
+
+
+def test_a_line_of_a_log_that_is_too_deep_is_left_out(store: GitStore) -> None:
+    store.append("audit.jsonl", {"n": 1})
+    log = store.state_dir / "audit.jsonl"
+    log.write_text("[" * 100_000 + "\n" + log.read_text())
+    assert store.read_log("audit.jsonl")[0] == [{"n": 1}]
+
+
 def test_a_broken_proposal_does_not_hide_the_others(store: GitStore, repo: Path) -> None:
     tip = learn(store, "a/one")
     with store.exclusive():

@@ -14,9 +14,11 @@ from invincat.store.edits import MemoryEdit, TextEdit, is_of
 from invincat.store.git import GitStore
 from invincat.store.locate import locate
 from invincat.store.needle import Needle, rename
+from invincat.store.objects import Objects
 from invincat.store.prune import lost_of_ours, remove
 from invincat.store.purge import expire_logs, tracking
 from invincat.store.refs import GitRefs
+from invincat.store.rewrite import Rewriter
 from tests.memory.factories import NOW, memory
 
 SECRET = 'zebra "kx72"\n\\quux é'
@@ -197,3 +199,17 @@ def test_branches_of_a_remote_may_be_called_anything(tmp_path, git):
     with GitStore(locate(tmp_path / "r")) as store:
         assert [one.remote for one in tracking(store)] == ["o\u2028x"]
         assert len(GitRefs(store.repository, 1.0).below("refs/remotes/")) == 3
+
+
+def test_folders_that_hold_each_other_many_times_are_read_once(tmp_path, git):
+    place = tmp_path / "r"
+    git("init", "--quiet", str(place), cwd=tmp_path)
+    blob = git("hash-object", "-w", "--stdin", cwd=place, input="x").strip()
+    tree = git("mktree", cwd=place, input=f"100644 blob {blob}\ta.md\n").strip()
+    for _ in range(12):
+        tree = git("mktree", cwd=place, input="".join(f"040000 tree {tree}\td{n}\n" for n in range(10))).strip()
+    commit = git("commit-tree", "-m", "x", tree, cwd=place).strip()
+    repository = locate(place)
+    with Objects(repository) as objects:
+        found = list(Rewriter(repository, objects).files([commit]))
+    assert 10 <= len(found) <= 100 and {data for _, data in found} == {b"x"}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from invincat.errors import ConfigurationError
 from invincat.store.base import MEMORY_REF, Draft, Signature
 from invincat.store.git import GitStore
 from invincat.store.locate import locate
@@ -161,3 +162,11 @@ def test_a_signed_commit_survives_a_gc_before_it_is_named(store: GitStore, git: 
         assert store.swap(MEMORY_REF, root, ids[0])
     git("verify-commit", ids[0])
     assert git("fsck", "--strict") == ""
+
+
+def test_a_setting_that_says_neither_is_told(store: GitStore, git: Git) -> None:
+    root = begin(store)
+    git("config", "commit.gpgSign", "perhaps")
+    with pytest.raises(ConfigurationError, match="perhaps"):
+        learn(store, root, "one")
+    assert store.tip() == root
