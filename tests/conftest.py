@@ -1,6 +1,7 @@
 """Every test runs sealed: its own home and git configuration, a known person, no editor, one time zone."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -66,15 +67,21 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     os.environ.update(before)
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    """A real repository with one commit: `README.md` on `main`."""
-    root = tmp_path / "repo"
+@pytest.fixture(scope="session")
+def first_repo(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `repo` is a copy of: three starts of git for each of a thousand tests would take half a minute."""
+    root = tmp_path_factory.mktemp("first") / "repo"
     root.mkdir()
     (root / "README.md").write_text("# A project\n")
     for arguments in (("init", "--quiet"), ("add", "."), ("commit", "--quiet", "--message", "Begin")):
         _run(arguments, root, "", None)
     return root
+
+
+@pytest.fixture
+def repo(tmp_path: Path, first_repo: Path) -> Path:
+    """A real repository with one commit: `README.md` on `main`."""
+    return Path(shutil.copytree(first_repo, tmp_path / "repo"))
 
 
 @pytest.fixture

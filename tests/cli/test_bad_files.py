@@ -94,7 +94,16 @@ def plant(git):
     return put
 
 
-@pytest.mark.parametrize("wrong", BAD)
+# To the command line these are the same as others above, and the parser has tests of its own.
+LIKE_OTHERS = {
+    *("broken YAML", "duplicate key", "byte order mark", "unknown tag", "wrong type", "no front matter", "empty"),
+    *("binary", "CRLF", "conflict in the body", "backslash", "line break"),
+}
+
+
+@pytest.mark.parametrize(
+    "wrong", [pytest.param(wrong, marks=pytest.mark.slow if wrong in LIKE_OTHERS else ()) for wrong in BAD]
+)
 def test_a_bad_file_stops_nothing_is_told_and_stays_byte_for_byte(invincat, git, plant, wrong):
     name, mode, data = BAD[wrong]
     bad = plant(name, mode, data)

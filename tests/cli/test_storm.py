@@ -1,6 +1,6 @@
 """Many writers at once, beside git and other tools, and writers that are killed: nothing reported is ever missing.
 
-`INVINCAT_TEST_STORM` is processes x writes of the storms (6x4; the issue's is 24x20), `INVINCAT_TEST_KILLS` the number
+`INVINCAT_TEST_STORM` is processes x writes of the storms (4x4; the issue's is 24x20), `INVINCAT_TEST_KILLS` the number
 of kills of single commands (8).
 """
 
@@ -21,7 +21,7 @@ from invincat.store.base import BACKUPS, MEMORY_REF
 
 COMMAND = (sys.executable, "-P", "-m", "invincat")
 
-PROCESSES, WRITES = map(int, os.environ.get("INVINCAT_TEST_STORM", "6x4").split("x"))
+PROCESSES, WRITES = map(int, os.environ.get("INVINCAT_TEST_STORM", "4x4").split("x"))
 KILLS = int(os.environ.get("INVINCAT_TEST_KILLS", "8"))
 
 # Says the name of each memory only after it was committed, and at the end how long the slowest took (seconds).

@@ -142,7 +142,7 @@ class Lifecycle(RuleBasedStateMachine):
 
     def fresh_id(self) -> str:
         """New, and in no order."""
-        return ulid(pow(3, next(self.numbers), 2**127 - 1))
+        return ulid(next(self.numbers) * 3**79 % (2**127 - 1))
 
     def run(self, item: dict[str, Any], *, model: bool = False) -> None:
         """Apply, and hold the step against the rules."""
