@@ -1,11 +1,14 @@
 """All objects of a repository, its own and those that nothing names: read through git, written as loose ones."""
 
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, NamedTuple, Self
 
+from dulwich.file import FileLocked
 from dulwich.objects import Blob, Commit, ShaFile, Tree
 from dulwich.repo import Repo
 
@@ -58,8 +61,16 @@ class Objects:
         """Write one; the id. Under the writers' lock."""
         item = ShaFile.from_raw_string(_NUMBERS[kind], data, object_format=self._repo.object_format)
         if not self._dry_run:
-            self._repo.object_store.add_object(item)
+            self._add(item)
         return item.get_id(self._repo.object_format).decode()
+
+    def _add(self, item: ShaFile) -> None:
+        try:
+            self._repo.object_store.add_object(item)
+        except FileLocked as fault:
+            # Left by a killed writer: only ours lock objects, and we hold the writers' lock.
+            Path(os.fsdecode(fault.lockfilename)).unlink(missing_ok=True)
+            self._repo.object_store.add_object(item)
 
 
 def every_object(repository: Repository) -> Iterator[Object]:

@@ -213,3 +213,16 @@ def test_folders_that_hold_each_other_many_times_are_read_once(tmp_path, git):
     with Objects(repository) as objects:
         found = list(Rewriter(repository, objects).files([commit]))
     assert 10 <= len(found) <= 100 and {data for _, data in found} == {b"x"}
+
+
+def test_a_lock_that_a_killed_purge_left_on_an_object_is_in_nobodys_way(tmp_path, git):
+    git("init", "--quiet", "--bare", str(tmp_path / "r.git"), cwd=tmp_path)
+    repository = locate(tmp_path / "r.git")
+    id = git("hash-object", "--stdin", cwd=repository.common_dir, input="x").strip()
+    lock = repository.common_dir / "objects" / id[:2] / f"{id[2:]}.lock"
+    lock.parent.mkdir()
+    lock.write_bytes(b"half")
+    with Objects(repository) as objects:
+        assert objects.write("blob", b"x") == id
+        assert objects.read(id).data == b"x"
+    assert not lock.exists()
