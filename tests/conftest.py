@@ -69,7 +69,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def first_repo(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `repo` is a copy of: three starts of git for each of a thousand tests would take half a minute."""
+    """What `repo` is a copy of: making it for each of a thousand tests would take half a minute."""
     root = tmp_path_factory.mktemp("first") / "repo"
     root.mkdir()
     (root / "README.md").write_text("# A project\n")
@@ -81,7 +81,9 @@ def first_repo(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def repo(tmp_path: Path, first_repo: Path) -> Path:
     """A real repository with one commit: `README.md` on `main`."""
-    return Path(shutil.copytree(first_repo, tmp_path / "repo"))
+    root = Path(shutil.copytree(first_repo, tmp_path / "repo"))
+    _run(("update-index", "--refresh"), root, "", None)  # so that nothing that looks at files later writes it
+    return root
 
 
 @pytest.fixture

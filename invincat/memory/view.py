@@ -136,8 +136,11 @@ class View:
         stored, names, wanted, content = dict(self.records), dict(self.names), dict(self.wanted), dict(self.content)
         for record in records:
             id = record.id
-            if old := stored.get(id):
+            old = stored.get(id)
+            if old:
                 _forget(old, names, wanted, content)
+            if old is None or old.name != record.name:
+                names[record.name] = id  # whoever had it is named anew next (RULES 6.4)
             stored[id] = record
             _learn(record, record.name, names, wanted, content)
         return replace(self, commit=None, records=stored, names=names, wanted=wanted, content=content)

@@ -42,14 +42,8 @@ from tests.memory.factories import ADA, MODEL, NOX, USER, WORLD, Clock, memory, 
 
 # Few titles, names and sections, so that they collide.
 CLAIMS = [
-    "Use nox.",
-    "Use nox. It is quick.",
-    "Use nox. It is known.",
-    "Use tox.",
-    "Memory. A.",
-    "Memory. B.",
-    "日本語",
-    "con",
+    *("Use nox.", "Use nox. It is quick.", "Use nox. It is known.", "Use tox.", "Memory. A.", "Memory. B."),
+    *("日本語", "con", "Other.", "Other. B."),
 ]
 NAMES = ["use-nox", "use-tox", "other", "memory"]
 SECTIONS = ["Testing", "testing", "Build"]
@@ -138,7 +132,7 @@ class Storage(RuleBasedStateMachine):
 
     # --- what happens ---
 
-    @initialize(count=st.integers(0, 8))
+    @initialize(count=st.integers(0, 6))
     def begin(self, count: int) -> None:
         """A store of some memories, so that there is something to change."""
         if count:
@@ -522,6 +516,10 @@ def check_said(after: View, outcome: Outcome) -> None:
             assert record.is_active
 
 
+class StorageForLong(Storage):
+    """The same, until rare collisions come about."""
+
+
 class StorageInGit(Storage):
     """The same on a real repository."""
 
@@ -541,6 +539,9 @@ class StorageInGit(Storage):
 
 TestStorage = Storage.TestCase
 TestStorage.settings = settings(max_examples=25, stateful_step_count=40, deadline=None, derandomize=True)
+
+TestStorageForLong = pytest.mark.slow(StorageForLong.TestCase)
+TestStorageForLong.settings = settings(max_examples=200, stateful_step_count=50, deadline=None)
 
 TestStorageInGit = pytest.mark.slow(StorageInGit.TestCase)
 TestStorageInGit.settings = settings(max_examples=15, stateful_step_count=40, deadline=None, derandomize=True)

@@ -700,3 +700,12 @@ def test_a_memory_that_stands_in_two_files_is_left_alone() -> None:
     assert (step.op, step.failure and step.failure.rule) == ("create", "FORMAT id")
     step = run(twins, create("A"), context(start=0))
     assert (step.renamed, [record.name for record in step.written]) == ((), ["a--000000"])
+
+
+def test_a_name_that_was_taken_over_is_found_in_the_same_batch() -> None:
+    """RULES 6.4: the least id gets the name, and the name means that memory from then on."""
+    late = build(None, [record("use-nox", id=ulid(9), title="Use nox")])
+    step = run(late, create("Use nox. It is quick."), context(start=1))
+    held = step.view.find("use-nox")
+    assert held and held.id == ulid(1)
+    assert step.view.find("use-nox--000009")
