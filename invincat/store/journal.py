@@ -48,10 +48,12 @@ class Trail(msgspec.Struct, frozen=True):
             for word in SETTLING:
                 if word in record:
                     foreign = [move for move in foreign if move.new != record[word]]
-            if record.get("ref") == MEMORY_REF:
-                if is_begun and record.get("old") != tip:
-                    foreign.append(Foreign(tip, record.get("old")))
-                is_begun, tip = True, record.get("new")
+            old, new = record.get("old"), record.get("new")
+            # What is no line of ours says nothing of a move.
+            if record.get("ref") == MEMORY_REF and isinstance(old, str | None) and isinstance(new, str | None):
+                if is_begun and old != tip:
+                    foreign.append(Foreign(tip, old))
+                is_begun, tip = True, new
         return Trail(position, is_begun, tip, tuple(foreign))
 
 

@@ -348,13 +348,18 @@ def find_blobs(store: Store, commit: str, paths: Iterable[str]) -> dict[str, str
 def all_files(store: Store, commit: str) -> Iterator[tuple[str, bytes | None]]:
     """Every plain file of a commit with its bytes, the first megabyte of long ones.
 
-    Of a file or folder that cannot be read there are none.
+    Of a file or folder that cannot be read there are none. A folder that stands in several places is told of once:
+    folders that hold each other many times over would never end.
     """
     root = store.commit(commit).tree
     store.complete(root)
     folders = [("", root)]
+    told: set[str] = set()
     while folders:
         base, tree = folders.pop()
+        if tree in told:
+            continue
+        told.add(tree)
         try:
             entries = store.list_tree(tree)
         except ObjectMissing:

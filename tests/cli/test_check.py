@@ -133,3 +133,17 @@ def test_evidence_that_stands_here_no_more(invincat, store: None, commit_file) -
     run = invincat("check", "--evidence", "--json", code=1)
     assert rules(run) == ["RULES 12"]
     assert "stale" in run.json["findings"][0]["message"]
+
+
+def test_folders_that_hold_each_other_many_times_end(invincat, store: None, git) -> None:
+    """Thirty levels of ten equal folders are 10^30 paths, and thirty trees."""
+    tree = git(
+        "mktree", input=f"100644 blob {git('hash-object', '-w', '--stdin', input=TOKEN).strip()}\ttoken\n"
+    ).strip()
+    for _ in range(30):
+        tree = git("mktree", input="".join(f"040000 tree {tree}\td{number}\n" for number in range(10))).strip()
+    root = git("ls-tree", MEMORY_REF) + f"040000 tree {tree}\tdeep\n"
+    commit = git("commit-tree", "-p", MEMORY_REF, "-m", "deep", git("mktree", input=root).strip()).strip()
+    git("update-ref", MEMORY_REF, commit)
+    found = invincat("check", "--json", code=1).json["findings"]
+    assert len([one for one in found if "secret" in one["rule"]]) == 1

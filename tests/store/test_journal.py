@@ -263,3 +263,15 @@ def test_the_trail_tells_gaps_from_moves_of_ours() -> None:
     trail = trail.follow([{"ref": MEMORY_REF, "old": "b", "new": "c"}], 3)
     assert trail.foreign == (Foreign("a", "b"),)
     assert trail.follow([{"accepted": "b"}], 4).foreign == ()
+
+
+@pytest.mark.parametrize("odd", [7, ["x"], {"a": 1}, True])
+def test_a_line_that_names_no_commit_says_nothing_of_a_move(odd: Any) -> None:
+    """The journal is a file that anything may have written to: no odd value stops a command."""
+    lines = [
+        {"ref": MEMORY_REF, "old": None, "new": "a"},
+        {"ref": MEMORY_REF, "old": "a", "new": odd},
+        {"ref": MEMORY_REF, "old": odd, "new": "z"},
+        {"ref": MEMORY_REF, "old": "a", "new": "b"},
+    ]
+    assert Trail().follow(lines, 1) == Trail(1, True, "b", ())

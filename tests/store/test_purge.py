@@ -13,7 +13,7 @@ from invincat.memory.marker import purged_marker
 from invincat.store.edits import MemoryEdit, TextEdit, is_of
 from invincat.store.git import GitStore
 from invincat.store.locate import locate
-from invincat.store.needle import Needle, rename
+from invincat.store.needle import PUT, Needle, rename
 from invincat.store.objects import Objects
 from invincat.store.prune import lost_of_ours, remove
 from invincat.store.purge import expire_logs, tracking
@@ -42,7 +42,8 @@ def test_a_text_is_found_however_json_spells_it(spelled):
     assert "kx72" not in clean.lower() and clean.startswith("before ") and clean.endswith(" after")
 
 
-@given(st.text(min_size=1).filter(str.strip), st.integers(0, 2), st.booleans())
+# What begins as `purged` does is taken for what stands in place of something purged; the command refuses it.
+@given(st.text().filter(lambda text: not PUT.startswith(text.strip())), st.integers(0, 2), st.booleans())
 def test_any_text_is_found_below_any_quoting(text, depth, ascii_only):
     text = text.strip()
     spelled = text
