@@ -18,6 +18,8 @@ _MAPS: Final = frozenset({"properties", "patternProperties", "dependentSchemas"}
 _LISTS: Final = frozenset({*_COMBINERS, "prefixItems"})
 # Keywords whose value is data, not schemas, and may be a list or an object.
 _DATA: Final = frozenset({"required", "type", "enum", "const", "default", "examples"})
+# In data these are no keywords, but endpoints that refuse them do not look so closely.
+_REFUSED: Final = re.compile(rb'"[$](?:ref|schema)":')
 _SINGLES: Final = frozenset({"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"})
 # Any other keyword with a list or an object in it is not known, and could hide what endpoints refuse.
 _STRUCTURED: Final = _MAPS | _LISTS | _SINGLES | _DATA
@@ -108,7 +110,7 @@ class _Normaliser:
         found = {
             key: self._value(key, value, trail)
             for key, value in schema.items()
-            if key not in dropped and (key in _STRUCTURED or not isinstance(value, dict | list))
+            if key not in dropped and (_is_plain(value) if key in _DATA else _is_known(key, value))
         }
         if kind == "array":
             found.setdefault("items", {})
@@ -131,6 +133,14 @@ class _Normaliser:
         for step in steps:
             found = _mapping(found).get(step.replace("~1", "/").replace("~0", "~"))
         return _mapping(found)
+
+
+def _is_known(key: str, value: object) -> bool:
+    return key in _STRUCTURED or not isinstance(value, dict | list)
+
+
+def _is_plain(value: object) -> bool:
+    return not isinstance(value, dict | list) or not _REFUSED.search(msgspec.json.encode(value))
 
 
 def _mapping(value: object) -> dict[str, Any]:
