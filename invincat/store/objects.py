@@ -1,20 +1,18 @@
 """All objects of a repository, its own and those that nothing names: read through git, written as loose ones."""
 
-import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, NamedTuple, Self
 
-from dulwich.file import FileLocked
 from dulwich.objects import Blob, Commit, ShaFile, Tree
 from dulwich.repo import Repo
 
 from invincat.errors import StoreError
 from invincat.store.base import ObjectMissing
 from invincat.store.locate import Repository, child_environment, first_line, run_in
+from invincat.store.odb import write_object
 
 _NUMBERS: Final = {kind.type_name.decode(): kind.type_num for kind in (Blob, Commit, Tree)}
 
@@ -60,17 +58,7 @@ class Objects:
     def write(self, kind: str, data: bytes) -> str:
         """Write one; the id. Under the writers' lock."""
         item = ShaFile.from_raw_string(_NUMBERS[kind], data, object_format=self._repo.object_format)
-        if not self._dry_run:
-            self._add(item)
-        return item.get_id(self._repo.object_format).decode()
-
-    def _add(self, item: ShaFile) -> None:
-        try:
-            self._repo.object_store.add_object(item)
-        except FileLocked as fault:
-            # Left by a killed writer: only ours lock objects, and we hold the writers' lock.
-            Path(os.fsdecode(fault.lockfilename)).unlink(missing_ok=True)
-            self._repo.object_store.add_object(item)
+        return item.get_id(self._repo.object_format).decode() if self._dry_run else write_object(self._repo, item)
 
 
 def every_object(repository: Repository) -> Iterator[Object]:

@@ -38,6 +38,7 @@ class ObjectDatabase:
     """Objects by id. Writing is for who holds the writers' lock."""
 
     def __init__(self, repo: Repo, repository: Repository) -> None:
+        self._repo = repo
         self._repository = repository
         self._store = repo.object_store
         self._format = repo.object_format
@@ -163,18 +164,9 @@ class ObjectDatabase:
 
     def add(self, item: ShaFile) -> str:
         """Write an object; its id. StoreError when something gets in the way again and again; OSError."""
-        id = item.get_id(self._format).decode()
-        for _ in range(_TRIES):
-            try:
-                self._store.add_object(item)
-                self._written.append(item)
-                return id
-            except FileLocked as fault:
-                # Left by a killed writer: only ours lock objects, and we hold the writers' lock.
-                Path(os.fsdecode(fault.lockfilename)).unlink(missing_ok=True)
-            except FileNotFoundError:
-                continue  # a gc removed the empty folder between its making and its use
-        raise StoreError("the object cannot be written", where=id, next_step="try again when no `git gc` is running")
+        id = write_object(self._repo, item)
+        self._written.append(item)
+        return id
 
     def adopt(self, id: str) -> str:
         """Keep a commit that git wrote for us like those that we wrote; its id."""
@@ -189,6 +181,21 @@ class ObjectDatabase:
             if not self._store.contains_loose(id) and id not in self._store:
                 self.add(item)
         self._written.clear()
+
+
+def write_object(repo: Repo, item: ShaFile) -> str:
+    """Write an object, under the writers' lock; its id. StoreError when something gets in the way again and again."""
+    id = item.get_id(repo.object_format).decode()
+    for _ in range(_TRIES):
+        try:
+            repo.object_store.add_object(item)
+            return id
+        except FileLocked as fault:
+            # Left by a killed writer: only ours lock objects, and we hold the writers' lock.
+            Path(os.fsdecode(fault.lockfilename)).unlink(missing_ok=True)
+        except FileNotFoundError:
+            continue  # a gc removed the empty folder between its making and its use
+    raise StoreError("the object cannot be written", where=id, next_step="try again when no `git gc` is running")
 
 
 def _promisors(repo: Repo) -> list[str]:
