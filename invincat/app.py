@@ -26,10 +26,12 @@ from invincat.notices import notices_of
 from invincat.place import Place
 from invincat.revisions import places
 from invincat.store.adopt import move_store
+from invincat.store.base import TRACKING
 from invincat.store.git import GitStore
 from invincat.store.grounds import RepositoryGrounds
 from invincat.store.locate import Repository, create_bare, locate_bare
 from invincat.store.parsed import ParsedCache
+from invincat.store.revision import published
 from invincat.store.source import Source
 from invincat.store.standing import Standings
 from invincat.store.tree import ViewReader
@@ -250,16 +252,13 @@ class App:
     def beginning(self) -> str | None:
         """What to say before the first memory of a project is written: a published store, a slug close to this one."""
         if published := self.published():
-            refs = ", ".join(ref.removeprefix("refs/remotes/") for ref in published)
+            refs = ", ".join(ref.removeprefix(TRACKING) for ref in published)
             return f"a published store was fetched ({refs}); this begins one of your own"
         return self.place.target.hint
 
     def published(self) -> dict[str, str]:
         """Stores that remotes have published, as of the last fetch: tracking ref -> commit."""
-        if self.source is None:
-            return {}
-        refs = self.project.store.refs("refs/remotes/")
-        return {ref: id for ref, id in refs.items() if ref.endswith("/invincat/memory")}
+        return published(self.project.store) if self.source else {}
 
     def origin(self, actor: str, session: str | None = None) -> Origin:
         """Where a memory that is written now comes from."""
@@ -401,5 +400,5 @@ class App:
         published = self.published()
         if not published:
             return "this repository has no memory store yet"
-        remotes = ", ".join(ref.removeprefix("refs/remotes/") for ref in published)
+        remotes = ", ".join(ref.removeprefix(TRACKING) for ref in published)
         return f"this repository has no memory store of its own yet, but a published one was fetched ({remotes})"

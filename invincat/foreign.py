@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable, Collection
 from datetime import datetime
-from typing import Final
 
 from invincat.errors import StoreError
 from invincat.governance import secrets
@@ -15,8 +14,6 @@ from invincat.store.base import MEMORY_REF, PROPOSALS, Commit, Store
 from invincat.store.format import require_writable
 from invincat.store.journal import Foreign, Journal, brought_by, difference, put_back_draft
 from invincat.store.tree import ViewReader
-
-_PATIENCE: Final = 10.0
 
 
 class ForeignMoves:
@@ -57,7 +54,7 @@ class ForeignMoves:
     def accept(self, move: Foreign) -> Outcome:
         """A person's yes to what something else wrote."""
         now = self._clock()
-        with self._store.exclusive(_PATIENCE):
+        with self._store.exclusive():
             tip = self._store.tip()
             # When nothing of ours stands on top of it yet, the move is one of the journal's from here on.
             place = {"ref": MEMORY_REF, "old": move.old, "new": move.new} if tip == move.new else {}
@@ -69,7 +66,7 @@ class ForeignMoves:
 
         None where there is nothing to undo, or nothing to keep: it deleted the ref, or moved it to an older commit.
         """
-        with self._store.exclusive(_PATIENCE):
+        with self._store.exclusive():
             moves, tip, now = self.moves(), self._store.tip(), self._clock()
             if not moves or moves[-1] in known or moves[-1].new != tip or moves[-1].old is None:
                 return None
@@ -82,7 +79,7 @@ class ForeignMoves:
     def take(self, ref: str, held: Commit) -> Outcome:
         """A person's yes to files that were put back: written as they are, where nobody changed them meanwhile."""
         base, subject = held.parents[0], held.message.partition("\n")[0]
-        with self._store.exclusive(_PATIENCE):
+        with self._store.exclusive():
             tip, now = self._store.tip() or base, self._clock()
             require_writable(self._store, tip)
             draft = difference(self._store, base, held.id, f"accept {subject}\n")

@@ -30,14 +30,13 @@ from invincat.memory.scope import Scope
 from invincat.memory.view import View
 from invincat.outcome import Outcome, known_before, outcome_of, write_audit
 from invincat.resources import template
-from invincat.store.base import MEMORY_REF, PROPOSALS, REJECTED, Commit, Draft, Store, StoreBusy
+from invincat.store.base import MEMORY_REF, PATIENCE, PROPOSALS, REJECTED, Commit, Draft, Store, StoreBusy
 from invincat.store.format import require_writable
 from invincat.store.journal import Journal, NoNotes, NoteCache
 from invincat.store.message import Hold, Message, compose, compose_scores, read
 from invincat.store.revision import resolve
 from invincat.store.tree import ViewReader
 
-PATIENCE: Final = 10.0
 _README: Final = "README.md"
 
 
@@ -103,7 +102,7 @@ class Ledger:
 
     def start(self) -> bool:
         """Make the store if there is none: the ref at the fixed root commit. True when it was made now."""
-        with self._store.exclusive(PATIENCE):
+        with self._store.exclusive():
             return self._tip() is None and self._store.swap(MEMORY_REF, None, self._store.write_root())
 
     def _tip(self) -> str | None:
@@ -174,7 +173,7 @@ class Ledger:
         base = self._reader.view(chain[-1][0].parents[0]) if chain and chain[-1][0].parents else View()
         outcome = self.submit(_kept(chain[0][1].proposal if chain else None, self._scope, base))
         if outcome.verdict in {"committed", "noop"}:
-            with self._store.exclusive(PATIENCE):
+            with self._store.exclusive():
                 self._store.swap(ref, held, None)
         return outcome
 
@@ -183,7 +182,7 @@ class Ledger:
         if secrets.scan(reason):
             raise UserError("the reason looks like a secret; it is not kept", next_step="give another reason")
         ref = f"{PROPOSALS}{proposal}"
-        with self._store.exclusive(PATIENCE):
+        with self._store.exclusive():
             held = self._store.tip(ref)
             if held is None:
                 raise UserError(f"no proposal {proposal} waits", next_step="see `invincat review list`")
@@ -195,7 +194,7 @@ class Ledger:
 
     def withdraw(self, ref: str) -> None:
         """Take a proposal back, waiting or rejected, because its reason is gone."""
-        with self._store.exclusive(PATIENCE):
+        with self._store.exclusive():
             self._store.swap(ref, self._store.tip(ref), None)
 
     def _known_proposal(self, ref: str) -> str | None:

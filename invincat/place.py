@@ -8,12 +8,12 @@ from typing import Final
 
 from invincat.memory.naming import is_name
 from invincat.memory.scope import NoProject, Project, Resolved, Rungs, resolve, slug_of
+from invincat.store.base import MEMORY_REF
 from invincat.store.locate import NotARepository, Repository, create_bare, locate, locate_bare
 from invincat.store.own import is_content, require_own
 
 # The store of a folder that is in no git repository.
 FOLDER_STORE: Final = Path(".invincat", "memory.git")
-_MEMORY: Final = "refs/invincat/memory"
 
 
 @dataclass
@@ -143,8 +143,10 @@ def is_store(place: Path) -> bool:
 
 
 def _has_memory(store: Path) -> bool:
+    if (store / MEMORY_REF).is_file():
+        return True
     packed = store / "packed-refs"
-    return (store / _MEMORY).is_file() or (packed.is_file() and f" {_MEMORY}\n" in packed.read_text(errors="replace"))
+    return packed.is_file() and f" {MEMORY_REF}\n" in packed.read_text(errors="replace")
 
 
 def _slug_of(repository: Repository) -> str:

@@ -23,9 +23,6 @@ from invincat.store.prune import lost_of_ours, remove
 from invincat.store.purge import Sought, Tracking, expire_logs, forget_tracking, purged_ids, rewrite, tracking
 from invincat.store.scrub import holders, scrub
 
-# Seconds to wait for a writer.
-PATIENCE = 10.0
-
 
 class Purged(msgspec.Struct, frozen=True, kw_only=True):
     """What a purge did, or would do: counts and ids, never the text.
@@ -73,7 +70,7 @@ def purge(
             files=sum(len(holders(place, sought.needle)) for place in places),
             dry_run=True,
         )
-    with store.exclusive(PATIENCE), _finishable():
+    with store.exclusive(), _finishable():
         before = store.tip()
         done = rewrite(store, sought, scope, now)
         fetched = forget_tracking(store, before)

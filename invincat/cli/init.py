@@ -11,6 +11,7 @@ from invincat.cli.options import json_option
 from invincat.cli.output import app_of, print_json
 from invincat.errors import ConfigurationError
 from invincat.resources import template
+from invincat.store.base import TRACKING
 
 
 @click.command("init")
@@ -46,7 +47,7 @@ def command(context: click.Context, with_import: bool, with_settings: bool, as_j
     state = f"moved here from {moved}" if moved else "made" if made else "already there"
     click.echo(f"memory store {state}  {(app.project.tip() or '')[:7]}  project memory of {app.project.store.location}")
     for ref in published:
-        click.echo(f"note: {ref.removeprefix('refs/remotes/')} is a published store; it was not merged")
+        click.echo(f"note: {ref.removeprefix(TRACKING)} is a published store; it was not merged")
     if with_settings:
         click.echo(f"settings written to {settings}" if settings else f"settings already there  {app.team_settings}")
     if imported:

@@ -10,14 +10,14 @@ from typing import Final
 from invincat import __version__
 from invincat.app import App
 from invincat.doctor.line import Line, fail, ok, warn
+from invincat.store.base import OURS
 from invincat.store.git import GitStore
-from invincat.store.locate import Repository, run, run_in
+from invincat.store.locate import Repository, is_partial, run, run_in
 
 _OLDEST_GIT: Final = (2, 31)
 _MANY_LOOSE: Final = 2000
 _LITTLE_SPACE: Final = 200 * 1024 * 1024
 _NO_SPACE: Final = 5 * 1024 * 1024
-_OURS: Final = "refs/invincat/"
 
 
 def program(app: App) -> Iterator[Line]:
@@ -52,7 +52,7 @@ def repository(app: App) -> Iterator[Line]:
     if (found.common_dir / "shallow").exists():
         message = "is shallow: what is older than it cannot be told of"
         yield warn("repository", message, "run `git fetch --unshallow` if you want all of the history")
-    if _config(found, r"^(extensions\.partialclone|remote\..*\.promisor)$"):
+    if is_partial(found):
         yield ok("repository", "is a partial clone: git fetches files when they are needed")
     yield from _mirrors(found)
 
@@ -70,7 +70,7 @@ def _mirrors(found: Repository) -> Iterator[Line]:
     for key, value in _config(found, r"^remote\..*\.fetch$"):
         target = value.partition(":")[2]
         folder = target.partition("*")[0]
-        if target.startswith(_OURS) or ("*" in target and _OURS.startswith(folder)):
+        if target.startswith(OURS) or ("*" in target and OURS.startswith(folder)):
             remote = key.removeprefix("remote.").removesuffix(".fetch")
             message = f"`git fetch --prune {remote}` would delete the memory refs ({value})"
             spec = f"+refs/heads/*:refs/remotes/{remote}/*"

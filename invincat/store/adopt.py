@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Final
 
 from invincat.errors import StoreError, UserError
-from invincat.store.base import MEMORY_REF
+from invincat.store.base import MEMORY_REF, OURS
 from invincat.store.git import GitStore
 from invincat.store.locate import Repository, first_line, run_in
 from invincat.store.own import require_own
 
-PATIENCE: Final = 10.0
-_OURS: Final = "refs/invincat/"
 # Of its state only what is neither rebuilt at will nor belongs to the store that goes.
 _LOGS: Final = ("journal", "audit.jsonl", "rejected.jsonl", "rewrites")
 _FOLDERS: Final = ("queue", "sessions")
@@ -26,8 +24,8 @@ def move_store(old: Repository, new: Repository) -> None:
     """
     require_own(old.git_dir)
     source, target = GitStore(old), GitStore(new)
-    with source.exclusive(PATIENCE), target.exclusive(PATIENCE):
-        refs = source.refs(_OURS)
+    with source.exclusive(), target.exclusive():
+        refs = source.refs(OURS)
         tip = refs.pop(MEMORY_REF, None)
         _refuse_other(source, target, tip)
         wanted = {**refs, MEMORY_REF: tip} if tip else refs

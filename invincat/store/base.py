@@ -8,6 +8,8 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from invincat.errors import StoreError
 
+OURS: Final = "refs/invincat/"
+TRACKING: Final = "refs/remotes/"
 MEMORY_REF: Final = "refs/invincat/memory"
 PROPOSALS: Final = "refs/invincat/proposals/"
 # Where a rejected proposal is kept, so that it is not lost and not proposed again.
@@ -20,6 +22,9 @@ FILE_MODE: Final = 0o100644
 FOLDER_MODE: Final = 0o040000
 LINK_MODE: Final = 0o120000
 GITLINK_MODE: Final = 0o160000
+
+# Seconds that a writer waits for the others (RULES 3.4).
+PATIENCE: Final = 10.0
 
 ROOT_FILES: Final = {"invincat.yaml": b"format: 1\n"}
 ROOT_MESSAGE: Final = "memory: root\n"
@@ -121,7 +126,7 @@ class Store(Protocol):
     def author(self) -> Signature:
         """Who commits, as git itself would say; IdentityMissing with the command that sets it."""
 
-    def exclusive(self, timeout: float = 10.0) -> AbstractContextManager[None]:
+    def exclusive(self, timeout: float = PATIENCE) -> AbstractContextManager[None]:
         """Hold the writer's lock, healing what a killed writer left; StoreBusy after `timeout` seconds."""
 
     def write_root(self) -> str:

@@ -23,6 +23,8 @@ from invincat.store.base import (
     BACKUPS,
     FILE_MODE,
     MEMORY_REF,
+    OURS,
+    PATIENCE,
     ROOT_AUTHOR,
     ROOT_FILES,
     ROOT_MESSAGE,
@@ -38,7 +40,7 @@ from invincat.store.base import (
 from invincat.store.folders import Folders
 from invincat.store.locate import Repository, first_line, run_in
 from invincat.store.odb import ObjectDatabase
-from invincat.store.refs import OURS, refs_of
+from invincat.store.refs import refs_of
 from invincat.store.state import Move, StateDir
 
 _UNUSABLE: Final = (UnsupportedExtension, UnsupportedVersion, InvalidWorktreeConfiguration, ObjectFormatException)
@@ -178,7 +180,7 @@ class GitStore:
         return self._author
 
     @contextmanager
-    def exclusive(self, timeout: float = 10.0) -> Iterator[None]:
+    def exclusive(self, timeout: float = PATIENCE) -> Iterator[None]:
         """`Store.exclusive`; may be nested in one thread."""
         with _disk():
             self._state.make()

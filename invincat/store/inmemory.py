@@ -13,6 +13,8 @@ from invincat.store.base import (
     FILE_MODE,
     FOLDER_MODE,
     MEMORY_REF,
+    OURS,
+    PATIENCE,
     ROOT_AUTHOR,
     ROOT_FILES,
     ROOT_MESSAGE,
@@ -105,7 +107,7 @@ class InMemoryStore:
         return self._who
 
     @contextmanager
-    def exclusive(self, timeout: float = 10.0) -> Iterator[None]:
+    def exclusive(self, timeout: float = PATIENCE) -> Iterator[None]:
         """`Store.exclusive`, between threads; may be nested in one."""
         if not self._lock.acquire(timeout=timeout):
             raise StoreBusy(f"another thread was writing for more than {timeout:g} s", next_step="try again")
@@ -144,7 +146,7 @@ class InMemoryStore:
     def swap(self, ref: str, old: str | None, new: str | None) -> bool:
         """`Store.swap`."""
         self._require_lock()
-        if not ref.startswith("refs/invincat/"):
+        if not ref.startswith(OURS):
             raise InternalError("is no ref of ours", where=ref)
         if new is not None:
             self.commit(new)

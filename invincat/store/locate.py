@@ -15,6 +15,9 @@ from invincat.paths import make_private
 # or GIT_INDEX_FILE would send it to another repository (LIBRARIES 2 "Compatibility").
 _KEPT: Final = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG", "GIT_SSH", "GIT_ASKPASS", "GIT_TERMINAL_PROMPT")
 
+# Settings of a clone that left something out.
+_PROMISED: Final = r"^(extensions\.partialclone|remote\..*\.promisor)$"
+
 _QUESTIONS: Final = (
     "--path-format=absolute",
     "--git-common-dir",
@@ -110,6 +113,11 @@ def run_in(
     if repository.root is not None:
         where = ["-C", str(repository.root), *where, f"--work-tree={repository.root}"]
     return run([*where, *arguments], input=input, more=more, timeout=timeout)
+
+
+def is_partial(repository: Repository) -> bool:
+    """Whether objects are left out that git would fetch when it needs them."""
+    return not run_in(repository, ["config", "--get-regexp", _PROMISED]).returncode
 
 
 def first_line(output: bytes) -> str:

@@ -18,7 +18,7 @@ from invincat.memory.frontmatter import parse, parse_marker, render_marker
 from invincat.memory.marker import Marker, purged_marker
 from invincat.memory.scope import Scope
 from invincat.memory.yaml_scan import MalformedFile
-from invincat.store.base import MEMORY_REF, PROPOSALS, REJECTED, Draft, Store
+from invincat.store.base import MEMORY_REF, OURS, PROPOSALS, REJECTED, TRACKING, Draft, Store
 from invincat.store.edits import MemoryEdit, TextEdit, is_of, texts_of
 from invincat.store.format import require_writable
 from invincat.store.git import GitStore
@@ -29,7 +29,6 @@ from invincat.store.rewrite import Edit, Rewriter
 from invincat.store.tree import find_blob
 
 PURGED: Final = "purged"
-_OURS: Final = "refs/invincat/"
 _TRACKING: Final = re.compile(
     r"refs/(?:remotes|prefetch/remotes)/(?P<remote>.+?)/invincat/(?P<branch>memory|review/.+)"
 )
@@ -121,7 +120,7 @@ def id_of_name(store: GitStore, name: str) -> str:
 
 def rewrite(store: GitStore, sought: Sought, scope: Scope, now: datetime, *, dry_run: bool = False) -> Rewritten:
     """Write every history of ours without it and move the refs; under the writers' lock."""
-    refs = store.refs(_OURS)
+    refs = store.refs(OURS)
     tip = refs.get(MEMORY_REF)
     if tip:
         require_writable(store, tip)
@@ -186,7 +185,7 @@ def _require_whole(store: GitStore, moved: Mapping[str, str]) -> None:
 
 
 def _tips(store: GitStore) -> list[str]:
-    return [*store.refs(_OURS).values(), *(one.id for one in tracking(store))]
+    return [*store.refs(OURS).values(), *(one.id for one in tracking(store))]
 
 
 def _has_marker(store: GitStore, id: str) -> bool:
@@ -224,8 +223,8 @@ def purged_in(store: Store) -> dict[str, str]:
     if not listed:
         return {}
     refs = {
-        **store.refs(_OURS),
-        **{ref: id for ref, id in store.refs("refs/remotes/").items() if _TRACKING.fullmatch(ref)},
+        **store.refs(OURS),
+        **{ref: id for ref, id in store.refs(TRACKING).items() if _TRACKING.fullmatch(ref)},
     }
     found = {ref: next((one.id for one in store.history(id) if one.id in listed), None) for ref, id in refs.items()}
     return {ref: id for ref, id in found.items() if id}
@@ -263,7 +262,7 @@ def expire_logs(repository: Repository, purged: frozenset[str]) -> None:
     """Delete the logs of refs of ours, and of others the entries that name purged commits."""
     old = {id.encode() for id in purged}
     for path, ref in logs(repository):
-        if ref.startswith(_OURS) or _TRACKING.fullmatch(ref):
+        if ref.startswith(OURS) or _TRACKING.fullmatch(ref):
             path.unlink(missing_ok=True)
             continue
         newest_first = reversed(path.read_bytes().removesuffix(b"\n").split(b"\n"))

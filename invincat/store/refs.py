@@ -19,11 +19,9 @@ from dulwich.refs import DiskRefsContainer, Ref, SymrefLoop
 from dulwich.repo import Repo
 
 from invincat.errors import StoreError
-from invincat.store.base import StoreBusy
+from invincat.store.base import OURS, StoreBusy
 from invincat.store.locate import Repository, first_line, run_in
 from invincat.store.state import Move, remove_own_lock
-
-OURS: Final = "refs/invincat/"
 
 # Seconds between two tries for a lock.
 _POLL: Final = 0.005

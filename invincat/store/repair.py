@@ -3,27 +3,33 @@
 A commit can be read when its tree and all below it are here and are what their ids say. What the ref named is kept.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from invincat.errors import StoreError
 from invincat.memory.entry import format_time
-from invincat.store.base import BACKUPS, FOLDER_MODE, MEMORY_REF, PROPOSALS, ROOT_FILES, Commit, ObjectMissing
+from invincat.store.base import (
+    BACKUPS,
+    FOLDER_MODE,
+    GITLINK_MODE,
+    MEMORY_REF,
+    PROPOSALS,
+    ROOT_FILES,
+    Commit,
+    ObjectMissing,
+)
 from invincat.store.format import require_writable
 from invincat.store.git import GitStore
 from invincat.store.journal import Journal, NoNotes
-from invincat.store.locate import run_in
+from invincat.store.locate import is_partial
 from invincat.store.message import read
 from invincat.store.objects import ask
+from invincat.store.revision import published
+from invincat.store.source import blob_id
 from invincat.store.state import StateDir
 from invincat.store.tree import DELETED_FOLDER, MEMORY_FOLDER
-
-_TRACKING: Final = "refs/remotes/"
-_PUBLISHED: Final = "/invincat/memory"
-_GITLINK: Final = 0o160000
 
 
 class Broken(NamedTuple):
@@ -133,9 +139,8 @@ def _own_line(store: GitStore, tip: str | None) -> Iterator[_Start]:
 def _elsewhere(store: GitStore) -> list[_Start]:
     """What other refs keep of the store, the newest first."""
     found = []
-    for ref, tip in store.refs(_TRACKING).items() | store.refs(BACKUPS).items():
-        if ref.startswith(BACKUPS) or ref.endswith(_PUBLISHED):
-            found.append(_Start(tip, ref))
+    for ref, tip in published(store).items() | store.refs(BACKUPS).items():
+        found.append(_Start(tip, ref))
     for ref, tip in store.refs(PROPOSALS).items():
         with suppress(ObjectMissing):
             base = next((one.id for one in store.history(tip) if read(one.message).held is None), None)
@@ -210,8 +215,7 @@ class _Reader:
     def __init__(self, store: GitStore) -> None:
         self._store = store
         self._format = store.repository.object_format
-        question = ["config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$"]
-        self._is_partial = run_in(store.repository, question).returncode == 0
+        self._is_partial = is_partial(store.repository)
         self._known: dict[str, str | None] = {}
 
     def fault(self, commit: str) -> str | None:
@@ -250,7 +254,7 @@ class _Reader:
     def _entry_fault(self, mode: int, id: str, path: str) -> str | None:
         if mode == FOLDER_MODE:
             return self._tree_fault(id, f"{path}/")
-        if mode == _GITLINK or self._is_partial:
+        if mode == GITLINK_MODE or self._is_partial:
             return None
         if id not in self._known:
             self._known[id] = self._blob_fault(id, path)
@@ -261,6 +265,4 @@ class _Reader:
             data = self._store.read_blob(id)
         except ObjectMissing as fault:
             return f"{path}: {fault}"
-        digest = hashlib.new(self._format, b"blob %d\0" % len(data), usedforsecurity=False)
-        digest.update(data)
-        return None if digest.hexdigest() == id else f"{path}: {id} is not what it should be"
+        return None if blob_id(data, self._format) == id else f"{path}: {id} is not what it should be"

@@ -7,14 +7,12 @@ from typing import Final
 from invincat.errors import UserError
 from invincat.memory.entry import format_time, parse_time
 from invincat.store.ancestry import reachable
-from invincat.store.base import MEMORY_REF, PROPOSALS, ROOT_TIME, Store
+from invincat.store.base import MEMORY_REF, OURS, PROPOSALS, ROOT_TIME, TRACKING, Store
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _COMMIT = re.compile(r"[0-9a-f]{4,64}")
 # A ref, and how many first parents to go back: `~3`, `^`, `^^`, `~2^`.
 _FROM_REF = re.compile(r"(?P<ref>[A-Za-z0-9][A-Za-z0-9._/-]*)(?P<up>(?:~[0-9]{0,6}|\^)*)")
-_OURS: Final = "refs/invincat/"
-_TRACKING: Final = "refs/remotes/"
 _PUBLISHED: Final = "/invincat/memory"
 _SEE: Final = "see `invincat log`"
 
@@ -36,6 +34,11 @@ def resolve(store: Store, text: str, tip: str) -> str:
     if not commits:
         raise _unknown(text)
     return _back(store, commits.pop(), named["up"], text)
+
+
+def published(store: Store) -> dict[str, str]:
+    """What remotes have published, as of the last fetch: tracking ref -> commit."""
+    return {ref: id for ref, id in store.refs(TRACKING).items() if ref.endswith(_PUBLISHED)}
 
 
 def moment_of(text: str) -> datetime | None:
@@ -61,9 +64,8 @@ def _at(store: Store, text: str, time: datetime, tip: str) -> str:
 
 def _named(store: Store, ref: str, tip: str) -> set[str]:
     """The commits that a ref or an id can mean."""
-    published = {name: id for name, id in store.refs(_TRACKING).items() if name.endswith(_PUBLISHED)}
-    refs = {MEMORY_REF: tip, **store.refs(_OURS), **published}
-    short = (name.removeprefix(_TRACKING).removeprefix("refs/") for name in refs)
+    refs = {MEMORY_REF: tip, **store.refs(OURS), **published(store)}
+    short = (name.removeprefix(TRACKING).removeprefix("refs/") for name in refs)
     known = dict(zip(short, refs.values(), strict=True)) | refs
     if ref in known:
         return {known[ref]}

@@ -6,11 +6,10 @@ from typing import Final, NamedTuple, Protocol
 
 from dulwich.objects import parse_tree
 
-from invincat.store.base import FOLDER_MODE
+from invincat.store.base import FOLDER_MODE, GITLINK_MODE
 from invincat.store.locate import Repository
 from invincat.store.objects import Objects, ask
 
-_SUBMODULE: Final = 0o160000
 _ID: Final = re.compile(rb'(?m)^id: "?([0-9A-HJKMNP-TV-Z]{26})"?$')
 _SIGNATURE: Final = re.compile(rb"(?m)^(?:gpgsig(?:-sha256)?|mergetag) .*\n(?: .*\n)*")
 
@@ -66,7 +65,7 @@ class Rewriter:
             path = base + name.decode("utf-8", "surrogateescape")
             if mode == FOLDER_MODE:
                 yield from self._files(id, f"{path}/", seen)
-            elif mode != _SUBMODULE and (path, id) not in seen:
+            elif mode != GITLINK_MODE and (path, id) not in seen:
                 seen.add((path, id))
                 yield path, self._objects.read(id).data
 
@@ -113,7 +112,7 @@ class Rewriter:
                 folder = self._edit_tree(id, edit, known)
                 hits |= folder.hits
                 kept = folder.id
-            elif mode != _SUBMODULE:
+            elif mode != GITLINK_MODE:
                 data = self._objects.read(id).data
                 new = edit.file(data)
                 if new != data:

@@ -88,10 +88,7 @@ class Source:
 
     def blob_id(self, data: bytes) -> str:
         """The id that git gives these bytes as a blob, in the repository's object format; no process."""
-        digest = hashlib.new(self.repository.object_format, usedforsecurity=False)
-        digest.update(b"blob %d\0" % len(data))
-        digest.update(data)
-        return digest.hexdigest()
+        return blob_id(data, self.repository.object_format)
 
     def commit(self, rev: str) -> CodeCommit | None:
         """The commit that a revision names."""
@@ -133,6 +130,13 @@ class Source:
     def _ask(self, *arguments: str) -> str | None:
         asked = run_in(self.repository, arguments)
         return asked.stdout.decode("utf-8", "surrogateescape").strip() or None if not asked.returncode else None
+
+
+def blob_id(data: bytes, object_format: str) -> str:
+    """The id that git gives these bytes as a blob."""
+    digest = hashlib.new(object_format, b"blob %d\0" % len(data), usedforsecurity=False)
+    digest.update(data)
+    return digest.hexdigest()
 
 
 def _names(path: str) -> list[str] | None:

@@ -13,7 +13,7 @@ from invincat.memory.evidence import Evidence, FileLines
 from invincat.memory.view import Record
 from invincat.store.batch import Batch
 from invincat.store.grounds import MAX_FILE
-from invincat.store.locate import run_in
+from invincat.store.locate import is_partial
 from invincat.store.past import CodeWithPast, Past
 from invincat.store.source import Source
 from invincat.store.verdicts import Verdict, VerdictCache, World
@@ -100,8 +100,7 @@ class _Place:
     @cached_property
     def is_partial(self) -> bool:
         """Whether objects are left out that git would fetch when it needs them."""
-        question = ["config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$"]
-        return run_in(self.repository, question).returncode == 0
+        return is_partial(self.repository)
 
     @property
     def is_whole(self) -> bool:

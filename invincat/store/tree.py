@@ -16,7 +16,7 @@ from invincat.memory.marker import Marker
 from invincat.memory.naming import is_name, wanted_name
 from invincat.memory.view import Problem, Record, View, build
 from invincat.memory.yaml_scan import MalformedFile
-from invincat.store.base import FILE_MODE, FOLDER_MODE, ObjectMissing, Store, TreeEntry
+from invincat.store.base import FILE_MODE, FOLDER_MODE, GITLINK_MODE, LINK_MODE, ObjectMissing, Store, TreeEntry
 from invincat.store.format import FORMAT, FORMAT_FILE, newer_format
 
 # A section of which more than so many files had to be parsed is worth a row for each in the cache.
@@ -31,7 +31,7 @@ KNOWN_FILES: Final = {"invincat.yaml", "README.md", "purged"}
 KNOWN_FOLDERS: Final = {MEMORY_FOLDER, DELETED_FOLDER, "unreadable"}
 
 _KNOWN: Final = {FILE_MODE: KNOWN_FILES, FOLDER_MODE: KNOWN_FOLDERS}
-_ODD_MODES: Final = {0o120000: "is a symbolic link", 0o160000: "is a submodule", 0o100755: "is executable"}
+_ODD_MODES: Final = {LINK_MODE: "is a symbolic link", GITLINK_MODE: "is a submodule", 0o100755: "is executable"}
 
 
 class Decoded(NamedTuple):
