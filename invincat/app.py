@@ -15,7 +15,7 @@ import platformdirs
 
 from invincat.config import DEFAULT_URL, LOCAL, OFF, TEAM_FILE, VARIABLES, Settings, load
 from invincat.errors import ConfigurationError, UserError
-from invincat.governance.grounding import Heard, Standing
+from invincat.governance.grounding import Heard
 from invincat.governance.policy import Policy
 from invincat.installation import secret_of
 from invincat.ledger import Ledger
@@ -275,12 +275,12 @@ class App:
         """Whether memories hold here: `standings.of(records)` gives a Standing by id (RULES 12)."""
         return Standings(self.source, VerdictCache(self.state_dir / "parsed", self.installation))
 
-    def standing(self, hits: "Iterable[Hit]") -> dict[str, Standing]:
-        """Whether what a search found holds here, by id; the memories are read only where that is not known yet."""
+    def _behind(self, hits: "Iterable[Hit]") -> list[Record]:
+        """What a search found; the memories themselves are read when somebody asks for them."""
         from invincat.lookup import record_behind  # noqa: PLC0415 - see above
 
         ledgers = {ledger.scope: ledger for ledger in self.existing()}
-        return self.standings.of(record_behind(ledgers[Scope(hit.scope)], hit) for hit in hits)
+        return [record_behind(ledgers[Scope(hit.scope)], hit) for hit in hits]
 
     def scope_of(self, items: Sequence[Any]) -> Scope:
         """The store of the memories that a batch names by id or name; the project's where none has them."""
@@ -300,13 +300,13 @@ class App:
 
     def beside(self, prompt: str, paths: Sequence[str] = (), known: Container[str] = ()) -> list[Record]:
         """The few memories that one message is about, without those whose ids are `known`; often none."""
-        from invincat.lookup import record_behind  # noqa: PLC0415 - see above
         from invincat.recall.prompt import CANDIDATES, MAX_PROMPT, to_tell  # noqa: PLC0415 - see above
         from invincat.recall.query import Query  # noqa: PLC0415 - see above
 
         found = self.recall(Query(prompt[:MAX_PROMPT], limit=CANDIDATES), paths=paths)
-        hits = [hit for hit in found.hits if hit.id not in known and hit.id not in self.untrusted()]
-        return [record_behind(self.ledger(Scope(hit.scope)), hit) for hit in to_tell(prompt, hits)]
+        untrusted = self.untrusted()
+        hits = [hit for hit in found.hits if hit.id not in known and hit.id not in untrusted]
+        return self._behind(to_tell(prompt, hits))
 
     def recall(
         self,
@@ -318,7 +318,7 @@ class App:
     ) -> "Results":
         """What was found, what does not hold here marked and last (RULES 12); see `search`."""
         results = self.search(query, progress, paths=paths, at=at)
-        return results.with_standings(self.standing(results.hits))
+        return results.with_standings(self.standings.of(self._behind(results.hits)))
 
     def search(
         self,

@@ -44,11 +44,11 @@ def command(context: click.Context, /, name: str, reason: str, scope: Scope | No
         else:
             operation = {"op": "set", "id": record.id, "reason": "edited by hand", **sheet.changes}
             outcome = propose(app, ledger, operation, seen=record)
-            if outcome.verdict == "rejected" and not as_json:
+            if outcome.verdict == "rejected":
+                if as_json:
+                    finish(outcome, as_json=True)
                 _explain(outcome, sheet, draft)
                 raise click.exceptions.Exit(EXITS["rejected"])
-            if outcome.verdict == "rejected":
-                finish(outcome, as_json=True)
     finish(outcome, as_json=as_json)
 
 

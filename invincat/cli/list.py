@@ -69,8 +69,7 @@ def _list_deleted(asked_of: Sequence[tuple[Ledger, str | None]], *, as_json: boo
     else:
         for grave in graves:
             title = f"{grave.last.memory.title}  " if grave.last else ""
-            verb = "purged" if grave.marker.purged else "deleted"
-            line = f"{grave.marker.id}  {grave.marker.updated_at:%Y-%m-%d}  {title}({grave.name})  {verb}"
+            line = f"{grave.marker.id}  {grave.marker.updated_at:%Y-%m-%d}  {title}({grave.name})  {grave.fate}"
             click.echo(escape_hidden(f"{line}: {grave.marker.reason}"))
         if not graves:
             click.echo("no memory matches", err=True)

@@ -1,6 +1,6 @@
 """Options that several commands share, and how a person names a memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -94,9 +94,14 @@ def find(app: App, name: str, scope: Scope | None) -> tuple[Ledger, Record]:
             raise NotFound(f"no memory is called {name!r}; {app.no_store_message()}", next_step="run `invincat init`")
         raise NotFound(f"no memory is called {name!r}", next_step="see `invincat list --status all`")
     if len(candidates) > 1:
-        names = ", ".join(f"{record.name} ({ledger.scope})" for ledger, record in candidates[:6])
-        raise UserError(f"{name!r} could be {names}", next_step="give more of the name, or --scope")
+        raise ambiguous(name, candidates)
     return candidates[0]
+
+
+def ambiguous(name: str, candidates: Sequence[tuple[Ledger, Record]]) -> UserError:
+    """Several memories could be meant."""
+    names = ", ".join(f"{record.name} ({ledger.scope})" for ledger, record in candidates[:6])
+    return UserError(f"{name!r} could be {names}", next_step="give more of the name, or --scope")
 
 
 def propose(

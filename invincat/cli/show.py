@@ -3,11 +3,11 @@
 import click
 
 from invincat.app import App
-from invincat.cli.options import NotFound, find, json_option, scope_option
+from invincat.cli.options import NotFound, ambiguous, find, json_option, scope_option
 from invincat.cli.output import app_of, memory_json, print_json, trust_json
 from invincat.cli.subject import Grave, at_option, find_ever, grave_json
 from invincat.cli.versions import print_versions
-from invincat.errors import UsageError, UserError
+from invincat.errors import UsageError
 from invincat.governance.hidden import escape_hidden
 from invincat.ledger import Ledger
 from invincat.memory.lifecycle import describe_end
@@ -68,8 +68,7 @@ def _show_then(app: App, name: str, at: str, scope: Scope | None, *, as_json: bo
             f"no memory was called {name!r} at {at}", next_step=f"see `invincat list --status all --at {at}`"
         )
     if len(found) > 1:
-        names = ", ".join(f"{record.name} ({ledger.scope})" for ledger, _, record in found[:6])
-        raise UserError(f"{name!r} could be {names}", next_step="give more of the name, or --scope")
+        raise ambiguous(name, [(ledger, record) for ledger, _, record in found])
     ledger, commit, record = found[0]
     if as_json:
         standing = app.standings.of([record])[record.id]
@@ -87,8 +86,7 @@ def _show_grave(ledger: Ledger, grave: Grave, *, as_json: bool) -> None:
         return
     label = touch.before.path if touch else marker.path
     by = f" by {_actor(touch)} in {touch.commit.id[:7]}" if touch else ""
-    verb = "purged" if marker.purged else "deleted"
-    click.echo(escape_hidden(f"# {label}: {verb} on {marker.updated_at:%Y-%m-%d}{by}: {marker.reason}"))
+    click.echo(escape_hidden(f"# {label}: {grave.fate} on {marker.updated_at:%Y-%m-%d}{by}: {marker.reason}"))
     if touch and touch.before.blob:
         _print_file(ledger, touch.before.blob)
 

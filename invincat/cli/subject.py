@@ -11,7 +11,7 @@ from invincat.ledger import Ledger
 from invincat.memory.entry import format_time
 from invincat.memory.marker import Marker
 from invincat.memory.scope import Scope
-from invincat.memory.view import Record, file_name, record_of
+from invincat.memory.view import Record, View, file_name, record_of
 from invincat.store.history import Touch, graves
 
 at_option = click.option("--at", metavar="REV", help="As the store was at a memory commit or a time.")
@@ -28,6 +28,11 @@ class Grave(NamedTuple):
     def name(self) -> str:
         """The name that it had; its id where none is known any more."""
         return file_name(self.touch.before.path) if self.touch and self.touch.before.path else self.marker.id
+
+    @property
+    def fate(self) -> str:
+        """`deleted`, or `purged`."""
+        return "purged" if self.marker.purged else "deleted"
 
 
 class Subject(NamedTuple):
@@ -65,8 +70,7 @@ def find_ever(app: App, name: str, scope: Scope | None) -> Subject:
 def deleted(ledger: Ledger, commit: str | None = None) -> list[Grave]:
     """The deleted memories of a store, the last deleted first; those of which nothing is left at the end."""
     view = ledger.view(commit)
-    markers = {id: marker for id, marker in view.markers.items() if id not in view.records}
-    return _unearth(ledger, view.commit, markers)
+    return _unearth(ledger, view.commit, _buried(view))
 
 
 def grave_json(grave: Grave) -> dict[str, Any]:
@@ -89,9 +93,14 @@ def grave_json(grave: Grave) -> dict[str, Any]:
     }
 
 
+def _buried(view: View) -> dict[str, Marker]:
+    """Markers that nothing alive stands beside."""
+    return {id: marker for id, marker in view.markers.items() if id not in view.records}
+
+
 def _graves_of(ledger: Ledger, name: str) -> list[Grave]:
     view = ledger.view()
-    markers = {id: marker for id, marker in view.markers.items() if id not in view.records}
+    markers = _buried(view)
     by_id = {id: marker for id, marker in markers.items() if id.startswith(name.upper())}
     graves = _unearth(ledger, view.commit, by_id or markers)
     wanted = file_name(name)

@@ -115,10 +115,8 @@ class Index:
         """The index with what differs at the tip; None when that cannot be told, or is more than `most` files."""
         if self._laid is not None and self._laid[:2] == (stamp, tip):
             return self._laid[2]
-        shelf = self._try_open(stamp)
-        # An update announces itself in the stamp before it commits: the same stamp, the same content.
-        if shelf is None or self._stamp() != stamp:
-            self._seen = None
+        shelf = self._as_stamped(stamp)
+        if shelf is None:
             return None
         pool = Pool.of(shelf.leaves)
         if not stamp.reflects(tip):
@@ -143,11 +141,9 @@ class Index:
         """The best index to be had without a long wait, and the reason if it is not that of the tip."""
         stamp = self._stamp()
         if stamp is not None and stamp.folder != bad and stamp.reflects(tip):
-            shelf = self._try_open(stamp)
-            # An update announces itself in the stamp before it commits: the same stamp, the same content.
-            if shelf is not None and self._stamp() == stamp:
+            shelf = self._as_stamped(stamp)
+            if shelf is not None:
                 return shelf, None
-            self._seen = None
         try:
             with self._locked(PATIENCE if stamp else PATIENCE_FOR_THE_FIRST):
                 return self._bring_up(corpus, tip, progress, bad), None
@@ -211,6 +207,15 @@ class Index:
             return self._open(stamp)
         except Broken:
             return None
+
+    def _as_stamped(self, stamp: Stamp) -> Shelf | None:
+        """The index that a stamp names, with the content that it had then; None when somebody updates it meanwhile."""
+        shelf = self._try_open(stamp)
+        # An update announces itself in the stamp before it commits: the same stamp, the same content.
+        if shelf is not None and self._stamp() == stamp:
+            return shelf
+        self._seen = None
+        return None
 
     def _older(self, bad: str | None) -> Shelf | None:
         """An index of an older tip, None when there is none that can be read."""
