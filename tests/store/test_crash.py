@@ -11,21 +11,20 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from invincat.store.base import MEMORY_REF, Draft, Signature, StoreBusy
+from invincat.store.base import MEMORY_REF, Draft, StoreBusy
 from invincat.store.git import GitStore
 from invincat.store.locate import locate
 from invincat.store.state import Move, StateDir
+from tests.memory.factories import ADA, NOW
+from tests.store.writing import learn
 
 Git = Callable[..., str]
 
 KILLS = int(os.environ.get("INVINCAT_TEST_KILLS", "20"))
-NOW = datetime(2026, 11, 29, 10, 0, 0, tzinfo=UTC)
-ADA = Signature("Ada Lovelace", "ada@example.org")
 
 # Commits without end and reports each id only after the swap.
 WRITER = """
@@ -76,15 +75,6 @@ class Writer:
         complaint = self.process.stderr.read()
         self.process.communicate()
         return complaint
-
-
-def learn(store: GitStore, name: str) -> str:
-    with store.exclusive():
-        old = store.tip()
-        parent = old or store.write_root()
-        [new] = store.write(parent, [Draft(f"create {name}\n", {f"memory/a/{name}.md": b"text\n"})], ADA, NOW)
-        assert store.swap(MEMORY_REF, old, new)
-    return new
 
 
 def moves(repo: Path) -> list[tuple[str | None, str | None]]:

@@ -26,28 +26,18 @@ from invincat.store.base import (
 from invincat.store.git import GitStore
 from invincat.store.inmemory import InMemoryStore
 from invincat.store.locate import NotARepository, create_bare, locate, locate_bare
+from tests.memory.factories import ADA, NOW
+from tests.store.writing import learn
 
 Git = Callable[..., str]
 
 ROOT_SHA256 = "77c018e07c86447d016aa67d64b31cd3bf71de1bd9fe44d79e5ca2e807e7ef19"
-NOW = datetime(2026, 11, 29, 10, 0, 0, tzinfo=UTC)
-ADA = Signature("Ada Lovelace", "ada@example.org")
 
 
 @pytest.fixture
 def store(repo: Path) -> Iterator[GitStore]:
     with GitStore(locate(repo)) as opened:
         yield opened
-
-
-def learn(store: GitStore, name: str, text: str = "text\n") -> str:
-    """Add one memory and move the ref; the new tip."""
-    with store.exclusive():
-        old = store.tip()
-        parent = old or store.write_root()
-        [new] = store.write(parent, [Draft(f"create {name}\n", {f"memory/{name}.md": text.encode()})], ADA, NOW)
-        assert store.swap(MEMORY_REF, old, new)
-    return new
 
 
 def test_git_reads_what_we_write_and_finds_no_fault(store: GitStore, git: Git) -> None:

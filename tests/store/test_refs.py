@@ -7,22 +7,20 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from invincat.errors import StoreError
-from invincat.store.base import MEMORY_REF, PROPOSALS, Draft, Signature, StoreBusy
+from invincat.store.base import MEMORY_REF, PROPOSALS, Draft, StoreBusy
 from invincat.store.git import GitStore
 from invincat.store.locate import Repository, locate
 from invincat.store.refs import FileRefs, GitRefs
 from invincat.store.state import Move, StateDir
+from tests.memory.factories import ADA, NOW
+from tests.store.writing import learn
 
 Git = Callable[..., str]
-
-NOW = datetime(2026, 11, 29, 10, 0, 0, tzinfo=UTC)
-ADA = Signature("Ada Lovelace", "ada@example.org")
 
 
 @pytest.fixture
@@ -33,15 +31,6 @@ def store(repo: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GitStore]:
     monkeypatch.setattr("invincat.store.git.refs_of", by_git)
     with GitStore(locate(repo), ref_patience=0.3) as opened:
         yield opened
-
-
-def learn(store: GitStore, name: str) -> str:
-    with store.exclusive():
-        old = store.tip()
-        parent = old or store.write_root()
-        [new] = store.write(parent, [Draft(f"create {name}\n", {f"memory/a/{name}.md": b"text\n"})], ADA, NOW)
-        assert store.swap(MEMORY_REF, old, new)
-    return new
 
 
 def test_files_are_dulwichs_and_a_reftable_is_gits(repo: Path, tmp_path: Path) -> None:
