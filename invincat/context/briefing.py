@@ -4,10 +4,10 @@ Text from memory is data: it stands inside a fence that no memory can close.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Final, Protocol
+from typing import Final, Protocol, overload
 
 from invincat.governance.fence import fenced
 from invincat.governance.grounding import Holds, Standing
@@ -36,13 +36,49 @@ _HEADINGS: Final = {
 }
 
 
+class Line(Sequence[Record]):
+    """Records in order, rank by rank: a rank is sorted when somebody comes to it, since most are only counted."""
+
+    def __init__(self, ranks: Iterable[list[Record]] = ()) -> None:
+        self._ranks = tuple(ranks)
+        self._sorted: list[Record] = []
+        self._reached = 0
+
+    def __len__(self) -> int:
+        return sum(map(len, self._ranks))
+
+    @overload
+    def __getitem__(self, at: int) -> Record: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Record]: ...
+    def __getitem__(self, at: int | slice) -> Record | list[Record]:
+        last = at.stop if isinstance(at, slice) else at
+        self._sort(last if last is not None and last >= 0 else len(self))
+        return self._sorted[at]
+
+    def _sort(self, last: int) -> None:
+        """So that whoever stands at this place is known."""
+        while self._reached < len(self._ranks) and len(self._sorted) <= last:
+            rank = sorted(self._ranks[self._reached], key=attrgetter("id"))
+            rank.sort(key=attrgetter("memory.updated_at"), reverse=True)
+            self._sorted += rank
+            self._reached += 1
+
+    def without(self, ids: Container[str]) -> "Line":
+        """The line when these have left it."""
+        return Line([record for record in rank if record.id not in ids] for rank in self._ranks)
+
+    def __add__(self, other: "Line") -> "Line":
+        return Line((*self._ranks, *other._ranks))
+
+
 @dataclass(frozen=True)
 class Briefing:
-    """The text to inject (empty when there is nothing), who is in it and who was left out."""
+    """The text to inject (empty when there is nothing), who is in it and who was left out, in order."""
 
     text: str
     shown: tuple[Record, ...]
-    left_out: tuple[Record, ...]
+    left_out: Sequence[Record]
 
     @property
     def total(self) -> int:
@@ -53,7 +89,6 @@ class Briefing:
 @dataclass(frozen=True)
 class _Selection:
     entries: tuple[tuple[Record, str], ...]
-    left_out: tuple[Record, ...]
     named: tuple[str, ...] = ()
 
 
@@ -84,7 +119,7 @@ def brief(
     order = {Scope.USER: 0, Scope.PROJECT: 1}
     sections: list[str] = []
     shown: list[Record] = []
-    left_out: list[Record] = []
+    left_out = Line()
     room = TOTAL_CHARACTERS - _FRAME
     for scope, view in sorted(views, key=lambda pair: order[pair[0]]):
         ranked = _ranked(view, in_play, already)
@@ -93,19 +128,20 @@ def brief(
         selection = _Selector(ranked, ask).select(min(room, SCOPE_CHARACTERS) - len(_heading(scope)))
         room -= len(_section(scope, selection))
         shown += [record for record, _ in selection.entries]
-        left_out += selection.left_out
+        taken = {record.id for record, _ in selection.entries}
+        left_out += sum((line.without(taken) for line in ranked.tiers.values()), Line())
         sections.append(_section(scope, selection))
     if not shown and not left_out:
         return Briefing("", (), ())
-    return Briefing(_told(sections, len(shown), len(shown) + len(left_out)), tuple(shown), tuple(left_out))
+    return Briefing(_told(sections, len(shown), len(shown) + len(left_out)), tuple(shown), left_out)
 
 
 @dataclass(frozen=True)
 class _Ranked:
     """What may be shown of a view, by tier, each in its order; `bound` are the constraints among them."""
 
-    tiers: Mapping[Tier, Sequence[Record]]
-    bound: Sequence[Record]
+    tiers: Mapping[Tier, Line]
+    bound: Line
 
 
 def _ranked(view: View, in_play: Coverage, given: frozenset[str]) -> _Ranked:
@@ -116,25 +152,17 @@ def _ranked(view: View, in_play: Coverage, given: frozenset[str]) -> _Ranked:
         if not record.is_active:
             continue
         memory = record.memory
-        if memory.tier is not Tier.COLD and not _is_given(memory, given):
+        if memory.tier is not Tier.COLD and not (given and _is_given(memory, given)):
             is_bound = memory.kind is Kind.CONSTRAINT
             groups[memory.tier is Tier.HOT, is_bound, in_play.covers(memory), memory.score].append(record)
-    tiers: dict[Tier, list[Record]] = {tier: [] for tier in MOST}
-    bound: list[Record] = []
-    for rank in sorted(groups, reverse=True):
-        group = groups[rank]
-        group.sort(key=attrgetter("id"))
-        group.sort(key=attrgetter("memory.updated_at"), reverse=True)
-        is_hot, is_bound, *_ = rank
-        tiers[Tier.HOT if is_hot else Tier.WARM] += group
-        if is_bound:
-            bound += group
-    return _Ranked(tiers, bound)
+    ranks = sorted(groups, reverse=True)
+    tiers = {tier: Line(groups[rank] for rank in ranks if rank[0] is (tier is Tier.HOT)) for tier in MOST}
+    return _Ranked(tiers, Line(groups[rank] for rank in ranks if rank[1]))
 
 
 def _is_given(memory: Memory, given: frozenset[str]) -> bool:
     """Whether the context has the sources of a memory in full already."""
-    return bool(given) and bool(files := evidence_files(memory)) and files <= given
+    return bool(files := evidence_files(memory)) and files <= given
 
 
 class _Selector:
@@ -174,9 +202,7 @@ class _Selector:
                 counts[tier] += 1
                 room -= len(text)
                 entries.append((record, text))
-        taken = {record.id for record, _ in entries}
-        left_out = tuple(one for tier in MOST for one in self._ranked.tiers[tier] if one.id not in taken)
-        return _Selection(tuple(entries), left_out)
+        return _Selection(tuple(entries))
 
     def _holding_first(self, counts: Mapping[Tier, int]) -> Iterator[Record]:
         """Those that hold here, while their tier has room, then the others that were met on the way."""

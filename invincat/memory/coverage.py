@@ -1,6 +1,6 @@
 """Which memories are about the files that somebody works on: by `applies_to`, or by the files of their evidence."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
 import pathspec
@@ -22,24 +22,23 @@ class Coverage:
 
     def covers(self, memory: Memory) -> bool:
         """Whether a memory is about one of them."""
-        return self.about(memory.applies_to, [item.at for item in memory.source.evidence])
-
-    def about(self, patterns: tuple[str, ...], places: Sequence[str]) -> bool:
-        """Whether what has these patterns, and evidence at these places, is about one of them."""
-        if not self._paths:
-            return False
-        for at in places:
-            # Most cite something else, which a look at the beginning tells.
-            if at.startswith(self._paths) and self._is_at(at):
+        for item in memory.source.evidence:
+            if self._is_at(item.at):
                 return True
-        return self._matches(patterns)
+        return self._matches(memory.applies_to)
+
+    def about(self, patterns: tuple[str, ...], places: Iterable[str]) -> bool:
+        """Whether what has these patterns, and evidence at these places, is about one of them."""
+        return any(map(self._is_at, places)) or self._matches(patterns)
 
     def _is_at(self, at: str) -> bool:
+        if not at.startswith(self._paths):  # most cite something else, which a look at the beginning tells
+            return False
         path = at.rpartition("#L")[0]
         return path in self._files or path.startswith(self._folders)
 
     def _matches(self, patterns: tuple[str, ...]) -> bool:
-        known = self._known.get(patterns)
+        known = self._known.get(patterns) if self._paths else False
         if known is None:
             known = self._known[patterns] = any(_globs(patterns).match_files(self._tried))
         return known

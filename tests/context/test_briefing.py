@@ -67,7 +67,7 @@ def test_retired_and_cold_memories_are_never_there() -> None:
     gone = [record_of(ended(rec(n, k).memory), rec(n, k).path) for n, k in (("gone", 1), ("old", 2))]
     done = briefed(*gone, rec("cold", 3, **COLD), rec("warm", 4))
     assert names(done.shown) == ["warm"]
-    assert done.left_out == ()
+    assert not done.left_out
     assert done.total == 1
     for name in ("gone", "old", "cold"):
         assert name not in done.text
@@ -138,7 +138,7 @@ def test_constraints_beyond_the_budget_are_named() -> None:
     done = briefed(*many)
     assert names(done.left_out) == [*(f"must-{n:02}" for n in range(8, 12)), "other"]
     assert "Binding too, not shown here" in done.text
-    for name in names(done.shown + done.left_out):
+    for name in names([*done.shown, *done.left_out]):
         assert (name in done.text) is (name != "other")
 
 
@@ -216,7 +216,7 @@ def test_the_same_input_gives_the_same_bytes(made: list[Memory], paths: list[str
     again = brief([(Scope.PROJECT, build(None, records[::-1]))], paths)
     assert first.text == again.text
     assert first.shown == again.shown
-    assert {record.name for record in first.shown + first.left_out} == {
+    assert {record.name for record in (*first.shown, *first.left_out)} == {
         record.name for record in records if record.memory.is_active and record.memory.tier is not Tier.COLD
     }
 
