@@ -18,7 +18,8 @@ RULE: Final = "RULES 4 evidence"
 
 # Results of these tools show what the repository is; nothing else a tool says counts.
 CITABLE_TOOLS: Final = frozenset({"read_file", "edit_file", "write_file", "execute", "bash", "shell"})
-_LEAST = re.compile(r"(?:\S\s*){8}|(?:[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]\s*){4}")
+# Text, because readers start without compiling it.
+_LEAST: Final = r"(?:\S\s*){8}|(?:[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]\s*){4}"
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def _ground_one(item: Evidence, grounds: Grounds, *, strict: bool) -> tuple[Evid
     done = _clipped(msgspec.structs.replace(item, blob=text.blob or item.blob, quote=quote))
     if isinstance(location, Turn):
         return done, citable and item.quote is not None and _is_enough(item.quote, location, grounds)
-    return done, citable and (isinstance(location, CommitRef) or bool(_LEAST.search(quote or "")))
+    return done, citable and (isinstance(location, CommitRef) or bool(re.search(_LEAST, quote or "")))
 
 
 def missing_ground(grounded: Grounded, actor: str, scope: Scope) -> str | None:
@@ -148,7 +149,7 @@ def _lines(location: FileLines, grounds: Grounds) -> SourceText | None:
 
 def _is_enough(quote: str, location: Turn, grounds: Grounds) -> bool:
     """A person's words have no minimum; a tool's need 8 characters or 4 of CJK."""
-    return _is_person_turn(location, grounds) or bool(_LEAST.search(quote))
+    return _is_person_turn(location, grounds) or bool(re.search(_LEAST, quote))
 
 
 def _is_person_turn(location: Location, grounds: Grounds) -> bool:

@@ -18,6 +18,8 @@ class HiddenCharacter(NamedTuple):
     column: int
 
 
+# Patterns of rare characters are text: plain texts are read without compiling them.
+
 # Before the general categories: the characters that attacks are made of, by what they do.
 _KINDS: Final = (
     ("bidi", "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"),
@@ -27,10 +29,9 @@ _KINDS: Final = (
     # Letters and marks that are blank, which their category does not tell.
     ("format", "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2028\u2029"),
 )
-_KIND_OF: Final = tuple((kind, re.compile(f"[{members}]")) for kind, members in _KINDS)
 _CATEGORIES: Final = {"Cf": "format", "Co": "private-use", "Cc": "control", "Cs": "control"}
 # Format characters with a shape of their own: number and verse signs of Arabic, Syriac and Kaithi.
-_VISIBLE_FORMAT = re.compile("[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd]")
+_VISIBLE_FORMAT: Final = "[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd]"
 _CANDIDATE = re.compile(r"[^\n\r\t -~]")
 
 _EMOJI = (
@@ -38,13 +39,13 @@ _EMOJI = (
     "\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
 # What makes one picture of several characters: presentation, keycaps, joined pictures, flags of regions.
-_PICTURE = re.compile(
+_PICTURE: Final = (
     f"[0-9#*]\ufe0f\u20e3|[{_EMOJI}][\ufe0e\ufe0f]?\u20e3?"
     f"(?:\u200d[{_EMOJI}]\ufe0f?[\U0001f3fb-\U0001f3ff]?)*(?:(?<=\U0001f3f4)[\U000e0030-\U000e007a]{{3,6}}\U000e007f)?"
 )
 # Scripts whose spelling needs joiners: Arabic to N'Ko, the Indic scripts and their South-East Asian kin, Mongolian.
 _JOINING = "\u0600-\u085f\u0870-\u0dff\u0e80-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"
-_SPELLING = re.compile(f"(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])")
+_SPELLING: Final = f"(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])"
 
 _LATIN = "A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff"
 _WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f])*")
@@ -55,12 +56,12 @@ _SCRIPTS: Final = (
     # A mathematical letter is no other letter's twin in a formula, but in a word of plain letters it is.
     ("\U0001d400-\U0001d7ff", "\U0001d400-\U0001d7ff"),
 )
-_SEGMENT = re.compile(
+_SEGMENT: Final = (
     f"(?P<latin>[{_LATIN}\u0300-\u036f]+)|"
     + "|".join(f"(?P<other{at}>[{members}]+)" for at, (members, _) in enumerate(_SCRIPTS))
     + "|."
 )
-_TWINS: Final = tuple(re.compile(f"[{twins}]+") for _, twins in _SCRIPTS)
+_TWINS: Final = tuple(f"[{twins}]+" for _, twins in _SCRIPTS)
 _LATIN_TWINS = re.compile("[aceghijlnoprsuvwxyABCEGHIJKMNOPSTXYZ]+")
 _MATH_LETTERS = 2
 
@@ -94,7 +95,7 @@ def _invisible(text: str) -> Iterator[tuple[int, str]]:
     kinds = {char: kind for char in set(text) if (kind := _kind(char))}
     if not kinds:
         return
-    spans = [found.span() for pattern in (_PICTURE, _SPELLING) for found in pattern.finditer(text)]
+    spans = [found.span() for pattern in (_PICTURE, _SPELLING) for found in re.finditer(pattern, text)]
     fine = {at for span in spans for at in range(*span)}
     for at, char in enumerate(text):
         if char in kinds and at not in fine:
@@ -104,10 +105,10 @@ def _invisible(text: str) -> Iterator[tuple[int, str]]:
 def _kind(char: str) -> str | None:
     if not _CANDIDATE.match(char):
         return None
-    for kind, pattern in _KIND_OF:
-        if pattern.match(char):
+    for kind, members in _KINDS:
+        if re.match(f"[{members}]", char):
             return kind
-    if _VISIBLE_FORMAT.match(char):
+    if re.match(_VISIBLE_FORMAT, char):
         return None
     return _CATEGORIES.get(unicodedata.category(char))
 
@@ -119,7 +120,7 @@ def _look_alikes(text: str) -> Iterator[tuple[int, str]]:
     for word in _WORD.finditer(text):
         if word[0].isascii():
             continue
-        segments = [(found.lastgroup or "", found) for found in _SEGMENT.finditer(word[0])]
+        segments = [(found.lastgroup or "", found) for found in re.finditer(_SEGMENT, word[0])]
         scripts = {name for name, _ in segments}
         if "latin" not in scripts or not any(name.startswith("other") for name in scripts):
             continue
@@ -140,4 +141,4 @@ def _passes(name: str, found: re.Match[str], latin: int, length: int) -> bool:
     script = int(name.removeprefix("other"))
     # One Greek or mathematical letter beside one or two Latin ones is a formula or a unit.
     is_formula = script > 0 and len(found[0]) == 1 and latin <= _MATH_LETTERS
-    return bool(_TWINS[script].fullmatch(found[0])) and not is_formula
+    return bool(re.fullmatch(_TWINS[script], found[0])) and not is_formula
