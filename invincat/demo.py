@@ -99,7 +99,8 @@ def _scenes(scratch: Scratch, directory: Path) -> Iterator[tuple[str, Callable[[
 def _clone(scratch: Scratch, directory: Path) -> None:
     """Clone the current repository; a sample stands in where there is none with a commit."""
     origin = _repository_with_commits(directory) or _sample(scratch.folder / "sample")
-    command = ["git", "clone", "--quiet", "--no-hardlinks", "--", str(origin), str(scratch.clone)]
+    # As a remote, and few commits of it: a long history is neither copied nor read through by `fsck`.
+    command = ["git", "clone", "--quiet", "--depth=20", "--", origin.as_uri(), str(scratch.clone)]
     subprocess.run(command, env=child_environment(), check=True)
     scratch.run("git", "log", "--oneline", "-3")
 
