@@ -17,13 +17,14 @@ _CJK: Final = (
 )
 _LETTER: Final = rf"[^\W{_CJK}]"
 # A chunk is a run of CJK, or what people write as one word: a name with dots, dashes or slashes, a version, C++.
-_CHUNK: Final = re.compile(
-    rf"(?P<cjk>[{_CJK}]+)|[A-Za-z](?:\+\+|\#)(?!\w)|{_LETTER}+(?:(?:[-./\\:@+'\u2019]|::|://){_LETTER}+)*"
-)
+_JOINED: Final = r"[A-Za-z](?:\+\+|\#)(?!\w)|{letter}+(?:(?:[-./\\:@+'\u2019]|::|://){letter}+)*"
+_ASCII_CHUNK: Final = re.compile(_JOINED.format(letter=r"\w"))
+# Text, as compiling these classes takes a fortieth of a cold search, which may never meet them.
+_CHUNK: Final = f"[{_CJK}]+|{_JOINED.format(letter=_LETTER)}"
 _SEGMENT: Final = re.compile(r"[^\W\d_]+|\d+")
 _HUMP: Final = re.compile(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CONTRACTION: Final = re.compile(r"[^\W\d_]+'(?:d|ll|m|re|s|t|ve)", re.IGNORECASE)
-_IS_CJK: Final = re.compile(f"[{_CJK}]")
+_IS_CJK: Final = f"[{_CJK}]"
 _APOSTROPHE: Final = str.maketrans("\u2019", "'")
 _PLAIN_NAME: Final = re.compile(r"[^\W\d_]+(?:[-_][^\W\d_]+)+")
 _JOINTS: Final = str.maketrans("", "", "-_")
@@ -87,12 +88,13 @@ def telling_words(found: Iterable[Chunk]) -> list[str]:
 
 def chunks(text: str) -> Iterator[Chunk]:
     """The words of a text with their terms; `surface` is the word after NFKC, without accents."""
-    return (_chunk(found[0]) for found in _CHUNK.finditer(fold(text)))
+    folded = fold(text)
+    return (_chunk(found[0]) for found in re.finditer(_ASCII_CHUNK if folded.isascii() else _CHUNK, folded))
 
 
 def is_cjk(surface: str) -> bool:
     """Whether a chunk is a run of CJK, which nobody wrote as one word."""
-    return bool(_IS_CJK.match(surface))
+    return not surface.isascii() and bool(re.match(_IS_CJK, surface))
 
 
 def fold(text: str) -> str:
@@ -102,13 +104,18 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
 
 
-def _pairs(run: str) -> tuple[str, ...]:
+def pairs(run: str) -> tuple[str, ...]:
+    """The characters of a run of CJK, and each two that stand side by side."""
     return (*run, *(run[i : i + 2] for i in range(len(run) - 1)))
 
 
 @lru_cache(maxsize=65536)
 def _chunk(surface: str) -> Chunk:
-    return Chunk(surface, (), _pairs(surface)) if is_cjk(surface) else Chunk(surface, *_terms(surface))
+    if not is_cjk(surface):
+        return Chunk(surface, *_terms(surface))
+    from invincat.recall.han import simplified  # noqa: PLC0415 - a large table, which a store without CJK never needs
+
+    return Chunk(surface, (), pairs(simplified(surface)))
 
 
 def _terms(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -163,9 +170,9 @@ def _wanted(chunk: Chunk) -> tuple[str, ...]:
 def _is_function(chunk: Chunk, term: str) -> bool:
     if is_cjk(chunk.surface):
         return term in CJK_FUNCTION_WORDS or not CJK_PARTICLES.isdisjoint(term)
-    if chunk.names:
-        return term not in chunk.names and term in _FUNCTION_STEMS
-    return chunk.surface.translate(_APOSTROPHE).casefold() in FUNCTION_WORDS
+    if chunk.surface.translate(_APOSTROPHE).casefold() in FUNCTION_WORDS:
+        return True
+    return bool(chunk.names) and term not in chunk.names and term in _FUNCTION_STEMS
 
 
 _FUNCTION_STEMS: Final = frozenset(map(stem, FUNCTION_WORDS))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from invincat.governance.grounding import Standing
 from invincat.memory.evidence import Evidence
 from invincat.memory.view import Record
-from invincat.recall.analysis import Chunk, chunks, is_cjk
+from invincat.recall.analysis import Chunk, chunks, is_cjk, pairs
 from invincat.recall.ranking import Part, parts
 
 MAX_SNIPPET: Final = 160
@@ -111,8 +111,9 @@ def _matching(chunk: Chunk, wanted: frozenset[str]) -> list[str]:
     """The words of a chunk to show: itself, or of a run of CJK only the pairs that were asked for."""
     if wanted.isdisjoint(chunk.names) and wanted.isdisjoint(chunk.words):
         return []
-    matching = [term for term in chunk.terms if term in wanted]
-    return matching if is_cjk(chunk.surface) else [chunk.surface] * bool(matching)
+    if not is_cjk(chunk.surface):
+        return [chunk.surface]
+    return [pair for pair, term in zip(pairs(chunk.surface), chunk.words, strict=True) if term in wanted]
 
 
 def snippet(body: str, worth: Mapping[str, float]) -> str:

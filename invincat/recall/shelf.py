@@ -23,7 +23,7 @@ from invincat.errors import StoreError
 from invincat.memory.view import Record
 from invincat.recall.leaf import Key, decode_key, document, shades_of
 
-SCHEMA: Final = f"3 whoosh {whoosh.versionstring()}"
+SCHEMA: Final = f"4 whoosh {whoosh.versionstring()}"
 Progress = Callable[[int, int], None]
 
 # Whoosh unpickles what it reads, and what is corrupt may raise anything, a bare Exception among it.

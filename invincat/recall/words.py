@@ -11,8 +11,8 @@ def _words(text: str) -> frozenset[str]:
 FUNCTION_WORDS: Final = _words(
     """
     a about after also am an and any are aren't as at be because been before being below between both but by can
-    could couldn't did didn't do does doesn't doing down during each else ever few for from further get gets got
-    had has have having he her here hers him his how i i'd i'll i'm i've if in into is isn't it it's its itself
+    could couldn't did didn't do does doesn't doing down during e.g each else ever few for from further get gets got
+    had has have having he her here hers him his how i i'd i'll i'm i've i.e if in into is isn't it it's its itself
     just let let's like may me might more most much my myself nor of off on one or other our ours out own per
     please shall she should so some such than that that's the their theirs them then there there's these they
     they're this those through to too until up upon us very via was we we'd we'll we're we've were what what's when

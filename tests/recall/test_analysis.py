@@ -54,6 +54,21 @@ def test_terms_of_cjk_questions(text: str, expected: list[str]) -> None:
     assert query_terms(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("traditional", "simplified"),
+    [
+        ("數據庫遷移", "数据库迁移"),
+        ("鎖", "锁"),
+        ("後端用pytest測試", "后端用pytest测试"),
+        ("什麼時候發佈", "什么时候发布"),
+        ("可以跳過測試嗎", "可以跳过测试吗"),
+    ],
+)
+def test_traditional_and_simplified_characters_are_the_same(traditional: str, simplified: str) -> None:
+    assert tokens(traditional) == tokens(simplified)
+    assert query_terms(traditional) == query_terms(simplified)
+
+
 def test_a_single_character_is_found_in_a_longer_run() -> None:
     assert set(query_terms("锁")) <= set(tokens("文件锁定"))
 
@@ -61,6 +76,7 @@ def test_a_single_character_is_found_in_a_longer_run() -> None:
 def test_function_words_are_dropped_only_beside_others() -> None:
     assert query_terms("How do I run the tests?") == ["run", "test"]
     assert query_terms("what is it") == ["what", "is", "it"]
+    assert query_terms("keys, e.g. of maps, i.e. dicts") == ["key", "map", "dict"]
     assert query_terms("never commit to main") == ["never", "commit", "main"]
     assert "the" in tokens("the tests")
 

@@ -58,6 +58,15 @@ def test_a_hit_tells_what_it_is_and_why(index: Index, corpus, record) -> None:
     assert not isinstance(hit, Memory)
 
 
+def test_what_is_found_in_traditional_characters_is_shown_in_them(index: Index, corpus, record) -> None:
+    body = "一" * MAX_SNIPPET + "翻譯檔放在這裡。" + "一" * MAX_SNIPPET
+    store = corpus(record("機能のテスト", body), record("Deploy on Fridays", number=1))
+    (hit,) = index.search(store, Query("翻译")).hits
+    assert hit.why == ("body: 翻譯",)
+    assert "翻譯檔" in hit.snippet
+    assert index.search(store, Query("機能")).hits[0].why[0] == "title: 機能"
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "   ", "*", "*:*", "?", "~", '"', "()", "... !!! ---", "。、「」", "___", "\x00", "[{", "^^ && ||"],
@@ -328,6 +337,9 @@ class Untold:
 
     def __init__(self, corpus) -> None:
         self.tip, self.records, self.read, self.find = corpus.tip, corpus.records, corpus.read, corpus.find
+
+    def is_purged(self) -> bool:
+        return False
 
     def changes(self, since: str) -> None:
         return None
