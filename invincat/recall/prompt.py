@@ -1,13 +1,14 @@
 """What to tell a model beside one message: at most three memories, and nothing rather than noise.
 
-A search always has a best hit; a prompt need have none. A hit is told when the prompt names what it is about: a good
-part of its claim's words, or a name that stands in it (an identifier, a path, a flag).
+A search always has a best hit; a prompt need have none. A hit is told when the prompt names what it is about: one
+sentence has a good part of its claim's words, or a name that stands in it (an identifier, a path, a flag).
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from invincat.recall.analysis import chunks, is_cjk, telling_words
+from invincat.recall.analysis import ask, chunks, telling_words
 from invincat.recall.hit import Hit
 
 MOST: Final = 3
@@ -16,24 +17,27 @@ MAX_PROMPT: Final = 400
 # Of so many hits the first is looked for; beyond them none was ever told.
 CANDIDATES: Final = 12
 
-# Words of the claim that the prompt must have, and their share of it.
+# Words of the claim that a sentence of the prompt must have, and their share of it.
 LEAST_WORDS: Final = 2
 LEAST_SHARE: Final = 0.6
+
+# Lines are wrapped: only an empty one ends a sentence.
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n\s*\n")
 
 
 def to_tell(prompt: str, hits: Iterable[Hit]) -> list[Hit]:
     """Of the hits for a prompt, best first, those above the floor that hold here."""
-    found = list(chunks(prompt[:MAX_PROMPT]))
-    said = frozenset(telling_words(found))
-    names = frozenset(name for chunk in found for name in chunk.names if not is_cjk(chunk.surface))
+    prompt = prompt[:MAX_PROMPT]
+    said = [frozenset(telling_words(chunks(sentence))) for sentence in _SENTENCE_END.split(prompt)]
+    names = frozenset(asked.term for asked in ask(prompt) if asked.is_name)
     told = (hit for hit in hits if not hit.mark and (_claims(hit, said) or _names(hit, names)))
     return [hit for hit, _ in zip(told, range(MOST), strict=False)]
 
 
-def _claims(hit: Hit, said: frozenset[str]) -> bool:
-    """Whether the prompt has a good part of the claim's words."""
+def _claims(hit: Hit, said: Sequence[frozenset[str]]) -> bool:
+    """Whether a sentence has a good part of the claim's words."""
     words = frozenset(telling_words(chunks(hit.title)))
-    shared = len(words & said)
+    shared = max(len(words & sentence) for sentence in said)
     return shared >= LEAST_WORDS and shared >= LEAST_SHARE * len(words)
 
 
