@@ -2,25 +2,25 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
 from invincat.extraction import wording
+from invincat.extraction.folding import LEAST_TOLD, MAX_RULE, grouped, unfolded, with_commands
 from invincat.extraction.markup import Heading, Passage, Statement, headings_of, statements
+from invincat.extraction.noise import is_boilerplate_section, is_invitation, kind_of_noise
 from invincat.extraction.sentences import split_sentences, word_set
 from invincat.memory.content import normalise, one_line
 from invincat.memory.entry import MAX_LABEL, MAX_LABELS, Kind
 from invincat.memory.evidence import MAX_EVIDENCE, MAX_QUOTE, is_inside
 from invincat.memory.naming import section_slug
 
-MAX_RULE = 600
 MAX_LEAD = 140
 # A sentence of fewer words is a remark on its neighbours.
 LEAST_FACT = 6
-# An order of fewer words is told with its heading; a rule of fewer words (a code span is one) says nothing at all.
+# An order of fewer words is told with its heading.
 LEAST_ALONE = 3
-LEAST_TOLD = 2
 GENERAL = "General"
 
 # Name of the file, folder it must stand in ("" for any). The order is that in which files of one folder are read.
@@ -108,7 +108,7 @@ def rules_in(text: str, path: str) -> list[Rule]:
     found = statements(body, rst=path.endswith(".rst"))
     title = _title(headings_of(found))
     rules: dict[str, Rule] = {}
-    for statement in _grouped(_unfolded(found)):
+    for statement in grouped(unfolded(found)):
         rule = _rule(statement, title, globs)
         if rule is not None:
             rules.setdefault(normalise(rule.text), rule)
@@ -159,106 +159,15 @@ def _title(headings: Sequence[Heading]) -> int | None:
     return tops[0].passage.first_line if len(tops) == 1 and len(headings) > 1 else None
 
 
-def _unfolded(found: Iterable[Statement]) -> Iterator[Statement]:
-    """The steps of a procedure as one statement; of any other list, its items."""
-    for statement in found:
-        if not statement.steps:
-            yield statement
-        elif (whole := _procedure(statement)) is not None:
-            yield whole
-        else:
-            yield from _unfolded(statement.inside)
-
-
-def _procedure(statement: Statement) -> Statement | None:
-    context = [lead.text for lead in statement.leads[-1:]] or [
-        wording.clean_heading(heading.passage.text) for heading in statement.headings[-1:]
-    ]
-    if (
-        not context
-        or not (wording.is_procedure(context[0]) or wording.is_task(context[0]))
-        or wording.is_negative(context[0])
-    ):
-        return None
-    steps = [_with_commands(step) for step in statement.steps]
-    if not statement.is_numbered and not (wording.is_task(context[0]) and all(map(wording.is_step, steps))):
-        return None
-    if any(step.is_parent or not step.passage.text for step in statement.steps):
-        return None
-    told = [wording.noise(step) is None for step in steps]
-    text = "; ".join(f"{number}. {step.rstrip('.;:')}" for number, step in enumerate(steps, 1))
-    if len(text) + len(context[0]) > MAX_RULE or sum(told) * 2 <= len(told):
-        return None
-    return replace(statement, passage=replace(statement.passage, text=text))
-
-
-def _with_commands(statement: Statement) -> str:
-    text = wording.clean_rule(statement.passage.text)
-    if not statement.commands:
-        return text
-    return f"{text.rstrip(':：.; ')}: {statement.commands.text}"
-
-
-def _grouped(found: Iterable[Statement]) -> list[Statement]:
-    """Sentences that lean on the one before are joined to it, and the words of a mere enumeration to one rule."""
-    groups: list[Statement] = []
-    for statement in found:
-        last = groups[-1] if groups else None
-        if last is None or len(last.passage.text) + len(statement.passage.text) >= MAX_RULE:
-            groups.append(statement)
-        elif _leans(statement, last):
-            commands = statement.commands or last.commands
-            between = "" if last.passage.text.endswith(("。", "！", "？")) else " "
-            groups[-1] = replace(last, passage=_joined(last.passage, statement.passage, between), commands=commands)
-        elif _enumerates(statement, last):
-            groups[-1] = replace(last, passage=_joined(last.passage, statement.passage, "; "))
-        else:
-            groups.append(statement)
-    return groups
-
-
-def _leans(statement: Statement, last: Statement) -> bool:
-    if statement.is_item or last.is_item or statement.paragraph != last.paragraph:
-        return False
-    return wording.is_dependent(statement.passage.text) or wording.weight(last.passage.text) < LEAST_TOLD
-
-
-def _enumerates(statement: Statement, last: Statement) -> bool:
-    """Whether both are single words after one lead-in: `Regions have: a shape; a colour`."""
-    if not statement.leads or statement.leads != last.leads or wording.is_negative(statement.leads[-1].text):
-        return False
-    return all(
-        one.is_item and not one.is_parent and not one.commands and all(map(_is_word, one.passage.text.split("; ")))
-        for one in (statement, last)
-    )
-
-
-def _is_word(text: str) -> bool:
-    return "`" not in text and not wording.has_cjk(text) and wording.weight(text) <= LEAST_TOLD
-
-
-def _joined(first: Passage, second: Passage, between: str) -> Passage:
-    # Items have markers between them, and Chinese sentences a space or none: only what surely is one quote becomes one.
-    is_whole = first.is_whole and second.is_whole and between == " "
-    return replace(
-        first,
-        text=f"{first.text}{between}{second.text}",
-        literal=f"{first.literal} {second.literal}" if is_whole else first.literal or second.literal,
-        last_line=second.last_line,
-        is_link=False,
-        is_whole=is_whole,
-    )
-
-
 def _rule(statement: Statement, title: int | None, globs: tuple[str, ...]) -> Rule | None:
     headings = [heading for heading in statement.headings if heading.passage.first_line != title]
     names = [wording.clean_heading(heading.passage.text) for heading in headings]
     around = [*names, *(wording.clean_heading(lead.text) for lead in statement.leads)]
-    if any(map(wording.is_boilerplate_section, around)) or statement.passage.is_link:
+    if any(map(is_boilerplate_section, around)) or statement.passage.is_link:
         return None
-    own = _with_commands(statement)
+    own = _own(statement)
     if (
-        any(wording.is_invitation(lead.text) for lead in statement.leads)
+        any(is_invitation(lead.text) or wording.is_exemplifying(lead.text) for lead in statement.leads)
         or not _is_rule(statement, own)
         or _is_choice(statement, around, own)
     ):
@@ -291,6 +200,15 @@ def _rule(statement: Statement, title: int | None, globs: tuple[str, ...]) -> Ru
     )
 
 
+def _own(statement: Statement) -> str:
+    """Its own words, with its commands; what only shows how a duty is done is left away with its colon."""
+    own = with_commands(statement)
+    words = own.rstrip(":： ")
+    if words == own or statement.is_item or not wording.is_duty(words) or wording.announces(words):
+        return own
+    return words if wording.weight(words) >= LEAST_FACT else own
+
+
 def _is_choice(statement: Statement, around: Sequence[str], own: str) -> bool:
     """Whether it only offers names to choose from: `Type of change: bug fix; new feature`."""
     return statement.is_item and bool(around) and all(wording.is_choice(around[-1], part) for part in own.split("; "))
@@ -303,7 +221,7 @@ def _section(names: Sequence[str]) -> str:
 
 
 def _is_rule(statement: Statement, own: str) -> bool:
-    if not own or wording.noise(own) or wording.is_path_only(own) or wording.is_pointing(own):
+    if not own or kind_of_noise(own) or wording.is_path_only(own) or wording.is_pointing(own):
         return False
     if statement.is_item:
         if statement.leads and not statement.leads[-1].text.endswith((":", "：")) and wording.is_permission(own):
@@ -379,7 +297,7 @@ def _compose(context: Sequence[str], own: str) -> str:
 def _lead(words: str) -> str:
     """A lead-in, short: without ornament and colon, its last sentence, cut at a word."""
     words = wording.clean_heading(words) if len(words) <= wording.MAX_SECTION else wording.clean_rule(words)
-    words = words.rstrip(":：,，. ")
+    words = words.rstrip(":：,，.。 ")
     if len(words) > MAX_LEAD and not wording.is_dependent(last := split_sentences(words)[-1]):
         words = last
     if len(words) <= MAX_LEAD:

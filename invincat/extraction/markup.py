@@ -4,7 +4,7 @@ Block structure comes from markdown-it-py (CommonMark); every passage knows its 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,6 +13,7 @@ from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from invincat.extraction.sentences import sentence_spans, word_set
+from invincat.extraction.wording import is_exemplifying
 from invincat.memory.content import one_line
 
 MAX_COMMANDS = 3
@@ -40,7 +41,7 @@ _PATTERNS: Final = {
     "comment title": re.compile(r"^//[ \t]*(?=[A-Z])", re.MULTILINE),
     "callout": re.compile(r"\A\[!\w+\][ \t]*\n?"),
     "checkbox": re.compile(r"\A\[[ xX]\]\s+"),
-    "marker": re.compile(r"\A(?:\s*(?:>|[-*+]\s|\d{1,9}[.)]\s))*\s*(?:\[[ xX]\]\s)?\s*"),
+    "marker": re.compile(r"\A(?:\s*(?:>|[-*+]\s|(?:\d{1,9}[.)]|#\.)\s))*\s*(?:\[[ xX]\]\s)?\s*"),
     "bold line": re.compile(r"(?:\*\*|__)[^*_\n]+?(?:\*\*|__)\s*[:：]?"),
     "introduces": re.compile(r"(?:[:：]|\b(?:run|running|use|execute|with|by|via|command))\s*$", re.IGNORECASE),
     "prompt": re.compile(r"\A(?:\$|>|%)\s+"),
@@ -51,7 +52,10 @@ _PATTERNS: Final = {
     ),
     "stray": re.compile(r"\*\*|(?<!\w)__|__(?!\w)"),
     "rst underline": re.compile(r"([~^\"'`*+#.:_=-])\1{2,}\s*"),
-    "rst note": re.compile(r"\s*\.\.\s+(?:note|warning|important|tip|caution|attention)::\s*"),
+    "rst note": re.compile(
+        r"\s*\.\.\s+(?:note|warning|important|tip|caution|attention|hint|danger)::[ \t]*(?P<words>.*)"
+    ),
+    "rst number": re.compile(r"^([ \t]*)#\.(?=[ \t])", re.MULTILINE),
     "rst directive": re.compile(r"\s*\.\.(?:\s.*)?"),
     "rst link": re.compile(r"`([^`<]+?)\s*<[^`>]+>`__?"),
     "rst role": re.compile(r":[a-z:]+:(?=`)|(?<=`)__?(?!\w)"),
@@ -168,7 +172,9 @@ class _Reader:
         if level := _heading_level(_content(node), before_list=before_list):
             return _below(headings, Heading(level, self._block(node))), ()
         lead_in: tuple[Passage, ...] = ()
-        if pieces and before_list and pieces[-1].text.endswith((":", "：", ",", "，")):
+        if pieces and before_list and is_exemplifying(pieces[-1].text):
+            lead_in = (pieces[-1],)
+        elif pieces and before_list and pieces[-1].text.endswith((":", "：", ",", "，")):
             lead_in = (pieces.pop(),)
         self.paragraphs += 1
         commands = self._commands(after) if pieces and _PATTERNS["introduces"].search(pieces[-1].text) else None
@@ -349,7 +355,7 @@ def _rst_as_markdown(text: str) -> str:
     """RST as far as its sentences go: titles, directives and literal blocks, line by line."""
     out: list[str] = []
     indent = None
-    for line in text.split("\n"):
+    for line in _notes_as_prose(_PATTERNS["rst number"].sub(r"\g<1>1.", text).split("\n")):
         width = len(line) - len(line.lstrip())
         if indent is not None and line.strip() and width <= indent:
             indent = None
@@ -357,11 +363,27 @@ def _rst_as_markdown(text: str) -> str:
             out.append("")
         elif _PATTERNS["rst underline"].fullmatch(line):
             out.append("---" if out and out[-1].strip() else "")
-        elif _PATTERNS["rst note"].fullmatch(line):
-            out.append("")
         elif _PATTERNS["rst directive"].fullmatch(line) or line.rstrip().endswith("::"):
             out.append("" if line.lstrip().startswith("..") else line.rstrip().removesuffix(":"))
             indent = width
         else:
             out.append(line)
     return "\n".join(out)
+
+
+def _notes_as_prose(lines: Sequence[str]) -> Iterator[str]:
+    """Notes and warnings at the column of their directive; indented they would be code, or belong to a list before."""
+    note = inner = None
+    for line in lines:
+        width = len(line) - len(line.lstrip())
+        if note is not None and line.strip() and width <= note:
+            note = inner = None
+        if found := _PATTERNS["rst note"].fullmatch(line):
+            note, inner = width, None
+            yield " " * width + found["words"]
+        elif note is None:
+            yield line
+        else:
+            if inner is None and line.strip():
+                inner = width
+            yield " " * note + line[min(width, inner or 0) :]

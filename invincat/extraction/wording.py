@@ -8,32 +8,12 @@ from invincat.extraction.sentences import split_sentences, word_set
 
 MAX_SECTION = 80
 
-# Sections that hold nothing to obey: what follows in them is for visitors, or about people.
-_BOILERPLATE_SECTION: Final = re.compile(
-    r"(?i)(?:(?:our|the|project|key|main|core|additional|more|other|useful|external|related|helpful|quick)\s+)*"
-    r"(?:code of conduct|licen[cs]e|licensing|license agreement|acknowledge?ments?|thanks|thank you|credits|"
-    r"recognition|"
-    r"contacts?(?: us)?|support|(?:get(?:ting)?|need|more|finding) (?:help|support|in touch)|(?:have |any |"
-    r"got )?questions\??|"
-    r"faq|community|sponsors?|contributors|maintainers|table of contents|contents|change ?log|release notes|"
-    r"what'?s new|recent changes|roadmap|to-?dos?|history|status|completed\b.*|archived?|implementation plan|resources|"
-    r"references|links|see also|further reading|learn more|reporting (?:bugs?|issues?|problems?|.*vulnerabilit.*)|"
-    r"report (?:a |any )?(?:bugs?|issues?|problems?)\b.*|(?:write |writing )?(?:great |good )?bug reports?\b.*|"
-    r"(?:feature|enhancement) requests?|ways to contribute|suggest(?:ing)? .*|your first (?:code )?contribution|"
-    r"what contributions? .*|what (?:can|could) (?:i|you|we) (?:contribute|do|help)\b.*|congrat.*|"
-    r"getting started with git(?:hub)?|what to include.*|features|highlights|benefits|motivation|why \w+(?: \w+)?\??|"
-    r"what is .*|use cases)(?:\s*(?:&|and)\s.*)?"
-    r"|.*\bexample (?:\w+ )*(?:output|usage|prompt|code|session|config\w*)|(?:(?:good|bad|code|usage|"
-    r"more)\s+)*examples?"
-    r"|(?:sample|example)s?\b.*"
-    r"|(?:目录|致谢|鸣谢|许可证?|联系.{0,4}|更新日志|变更记录|行为准则|参考资料|相关链接|常见问题|贡献者|路线图|待办.*|"
-    r".*获取帮助|我?(?:可以|能)(?:贡献|做)些?什么.*|恭喜.*|社区.*|问题反馈|.*参与方式|特性|功能特性)"
+# What follows are examples of what was said.
+_EXEMPLIFIES: Final = re.compile(
+    r"(?i)[\s,;(（，]*(?:\b(?:e\.g\.?|for example|for instance)|例如|比如)\s*[:：,，]?\s*$"
 )
-# What follows offers ways to take part, and nothing to obey.
-_INVITATION: Final = re.compile(
-    r"(?i)\b(?:don['’]t|do not) know where to (?:start|begin)\b|"
-    r"^if you(?:['’]re| are)(?: \w+)? interested in\b.*\byou can\b|"
-    r"^looking for (?:something|a place|ways?) to\b|\bwhether it(?:['’]s| is)\W*$|^如果.*感兴趣"
+_EXAMPLES_OF: Final = re.compile(
+    r"(?i)\b(?:based on|here are(?: \w+)?|some|these|(?:the )?following|good|bad) examples?\b|\bas (?:an )?example\W*$"
 )
 # Headings and lead-ins that add no meaning to what follows.
 _HOLLOW: Final = re.compile(
@@ -47,6 +27,8 @@ _HOLLOW: Final = re.compile(
     r"(?:please\s+|make sure (?:to|you)\s+)?(?:follow|note|observe|remember|adhere to|respect|keep in mind|ensure|"
     r"consider|use|apply)\s+(?:all\s+)?(?:of\s+)?(?:these|the|this|our)\s*(?:following)?\s*\w*\s*[:：]?|"
     r"(?:other\s+)?rules (?:you )?(?:need|have|must) (?:to )?(?:be )?follow(?:ed)?\s*[:：]?|"
+    r"(?:(?:in order )?to\b[^,]{0,60},\s*)?(?:we|please)\b.{0,20}\bthe following(?: \w+)?\s*[:：]?|"
+    r"(?:为了?[^，,]{0,30}[，,])?.{0,4}(?:做出|作出|遵循|遵守|遵照)?(?:如下|以下)(?:约定|规则|规范|要求|准则|指南)\s*[:：]?|"
     r"(?:规则|规范|说明|概述|注意|注意事项|总则|简介|约定|要求|基本原则|开发规范|代码规范|其他)\s*[:：]?"
 )
 _NEGATIVE: Final = re.compile(
@@ -73,7 +55,7 @@ _SAYS_NO: Final = re.compile(
 _PROCEDURE: Final = re.compile(
     r"(?i)^(?:to\s+\w+|how to\b|steps?\b|adding\b|creating\b|releasing\b|running\b|building\b|updating\b|deploying\b|"
     r"setting up\b|writing\b|debugging\b|implementing\b|publishing\b|installing\b|making\b|(?:when|before|after|for)\b)"
-    r"|\b(?:workflow|process|procedure|steps|setup|release|checklist|installation|protocol|pipeline|completion|loop|"
+    r"|\b(?:workflow|process|procedure|method|overview|steps|setup|release|checklist|installation|protocol|pipeline|completion|loop|"
     r"sequence|order|cycle|flow)\b|流程|步骤|如何|工作流"
 )
 _GOTCHA: Final = re.compile(
@@ -88,16 +70,23 @@ _BINDING: Final = re.compile(
     r"(?i)\b(?:must|mandatory|forbidden|prohibited|shall|not allowed|not permitted|under no circumstances|"
     r"(?:is|are|be)\s+required|required\s*[:：]|required\)|is a must|non-negotiable|strictly)\b"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bhas )(?<!\bhave )(?<!\bit )(?<!\bwhich )(?<!\bthat )(?<!\bthey )"
-    r"(?<!\bwill )(?<!\balmost )(?<![-/])\b(?:never|always)\b(?! (?:took|had|was|were|did|got)\b)"
+    r"(?<!\bwill )(?<!\bcan )(?<!\bcould )(?<!\bmay )(?<!\balmost )(?<![-/])"
+    r"\b(?:never|always)\b(?! (?:took|had|was|were|did|got)\b)"
     r"|(?<!\byou )(?<!\bwho )(?<!\bthat )(?<!\bthey )(?<!\bwe )(?<!\bif )\b(?:do not|don['’]t)\b"
     r"(?!\s+(?:need|have|worry|want|mind|hesitate|exist|matter|support|require|care|know)\b)"
-    r"|必[须須]|禁止|不要|不得|[严嚴]禁|切勿|[务務]必|一律|不允[许許]|[绝絕]不|不可以|不准|[强強]制"
+    r"|必[须須]|禁止|不要|不得|[严嚴]禁|切勿|[务務]必|一律|不允[许許]|[绝絕]不|不可以|不准|(?<!可以)[强強]制(?!\s*(?:更新|推送|提交|刷新|update|push))"
 )
+# A reason binds nobody: "since old releases never change, ...".
+_REASON: Final = re.compile(r"(?i)\b(?:since|because)\b[^,.;]*")
 _DIRECTIVE: Final = re.compile(
     r"(?i)\b(?:must|should|shall|needs? to|ha(?:ve|s) to|required|prefer(?:red)?|avoid|ensure|make sure|be sure|"
-    r"recommended?|conventions?|not allowed|forbidden|mandatory|by default|instead of|we use|we follow|do not|don['’]t|"
-    r"please)\b"
-    r"|必[须須]|禁止|不要|不得|[应應][该該]|[请請]|[务務]必|一律|[统統]一|建[议議]|推[荐薦]|避免|需要|不能|不可|不允许|"
+    r"recommended?|conventions?|not allowed|forbidden|mandatory|by default|instead of|we use|we follow|we only|do not|"
+    r"don['’]t|please|(?:is|it['’]s)(?: \w+)? (?:customary|conventional|advisable)|"
+    r"(?:will not|won['’]t|cannot|can['’]t) be (?:accepted|merged|reviewed)|"
+    r"belongs? (?:in|under)(?! the (?:category|group|scope)))\b"
+    r"|必[须須]|禁止|不要|不得|[应應][该該]|[请請]|[务務]必|一律|[统統]一|建[议議]|推[荐薦]|避免|需要|不能|不可|不允许|不会被接受|"
+    r"应(?:当|保持|使用|有|以|避免)|[须需](?:以|在|使用|包含|提供|先)|"
+    r"(?:遵循|遵守|采用|使用).{0,40}(?:规范|约定|标准|风格)|"
     r"^(?:使用|采用|遵循|运行|执行|优先|保持|添加|编写|更新|检查|确保|测试)"
 )
 _FACT: Final = re.compile(
@@ -139,8 +128,13 @@ _IMPERATIVES: Final = word_set(
 )
 # The label of an outcome: "Failure: the bot says why".
 _OUTCOME: Final = r"^[\W_]*(?:success|succeeded|failure|failed|passed|成功|失败|通过|未通过)[\W_]*[:：]"
+# "It is customary to ..." points at nothing.
+_EXPLETIVE: Final = (
+    r"it(?:['’]s| is)\s+(?:\w+ly\s+|not\s+)?(?:customary|conventional|recommended|required|forbidden|mandatory|"
+    r"advisable|best|better|preferable|preferred|good practice)(?:\s+\w+){0,3}?\s+(?:to|that)\b"
+)
 _DEPENDENT: Final = re.compile(
-    r"(?i)^[\W_]*(?:this|that|these|those|it|its|they|them|their|he|she|such|otherwise|however|then|instead|also|"
+    rf"(?i)^[\W_]*(?!{_EXPLETIVE})(?:this|that|these|those|it|its|they|them|their|he|she|such|otherwise|however|then|instead|also|"
     r"additionally|furthermore|moreover|in addition|in (?:this|that|these|those|such|both) cases?|here|as mentioned|"
     r"for example|for instance|e\.g\.|i\.e\.|but|and|or|so|because|therefore|thus|hence|similarly|likewise|"
     r"alternatively|except|both|the (?:former|latter|rest|same|above|others?|following)|same|if (?:so|not|it|they|that|"
@@ -153,7 +147,7 @@ _DEPENDENT: Final = re.compile(
     r"|^[\W_]*[A-Za-z]+(?: \w+)? (?:them|it|these|those|its|their)\b"
     # An outcome is one of something.
     rf"|{_OUTCOME}"
-    r"|^(?:这|那|它|此|否则|但是?|因此|所以|另外|例如|比如|其中|同时|以上|以下)"
+    r"|^(?:这|那|它|此|否则|但是?|因此|所以|另外|例如|比如|其中|同时|以上|以下|可能(?:需|要|会))"
 )
 # A sentence that points back from within; it may name its own case.
 _LEANING: Final = re.compile(
@@ -162,7 +156,7 @@ _LEANING: Final = re.compile(
 )
 # Of these, what no heading can explain: it points at a sentence.
 _POINTING: Final = re.compile(
-    r"(?i)^[\W_]*(?:this|that|these|those|it|its|they|them|their|he|she|such|both|here)\b|^(?:这|那|它)"
+    rf"(?i)^[\W_]*(?!{_EXPLETIVE})(?:this|that|these|those|it|its|they|them|their|he|she|such|both|here)\b|^(?:这|那|它)"
 )
 # A lead-in that only points back at the words before it.
 _BACK: Final = re.compile(
@@ -182,7 +176,17 @@ _RULE_VERBS: Final = word_set(
     "use prefer keep avoid ensure follow include favor favour limit respect maintain treat consider name document "
     "focus be always never don't do make write reuse handle have adhere please remember note"
 )
+# What a lead-in says of all its items at once.
+_CONJUNCTION: Final = re.compile(
+    r"(?i)\ball (?:of )?(?:(?:the|these) )?(?:following )?(?:conditions|criteria|of the following|hold|apply|"
+    r"are (?:met|true))\b|\ball of the following\b|同时满足|全部满足"
+)
+_ANNOUNCING: Final = re.compile(
+    r"(?i)\b(?:following|follows|below|this|these|such as|like|example|either|with|run|via|use|as)\b|"
+    r"\b(?:is|are|how)\W*$|[以如]下|下[面列]|这"
+)
 MAX_STEP: Final = 24
+MAX_FRAGMENT: Final = 8
 # Names of lists whose items are names to choose from.
 _CHOICES: Final = re.compile(
     r"(?i)(?:\btypes?|\bkinds?|\bcategor(?:y|ies)|\bstatus(?:es)?|类型|类别|分类|状态|选项)$|^(?:types?|kinds?) of \w+$"
@@ -195,76 +199,6 @@ _NAMED_THIS: Final = re.compile(
     r"(?i)^(?:this|these)\s+(?:project|repo(?:sitory)?|codebase|package|library|sdk|app(?:lication)?|module|"
     r"directory|folder|monorepo|workspace)\b"
 )
-_NOISE: Final = {
-    "question": re.compile(r"[?？]\W*$"),
-    "persona": re.compile(
-        r"(?i)^(?:you are|you're|act as|your (?:role|task|goal|job) is|as an? (?:expert|senior|ai)|you (?:have|possess|"
-        r"specialize|excel|carefully)|i am|i'm|your approach|your (?:expertise|knowledge))\b|^你是"
-    ),
-    "greeting": re.compile(
-        r"(?i)^(?:welcome|hello|hi\b|hey\b|thanks?\b|thank you|first off|congrat|happy|enjoy|cheers|we(?:'re| are) "
-        r"(?:happy|glad|excited|thrilled|always|open|grateful)|we (?:love|appreciate|welcome|value|hope|encourage|"
-        r"look forward|really|thank)|good luck|hack away|don['’]t (?:let .* (?:keep|stop|discourage)|be afraid)|"
-        r"feel free|don['’]t (?:hesitate|worry|be shy))"
-        r"|\b(?:thank you|thanks for|appreciated|feel free to|we(?:'d| would) love|happy to help|is welcome|"
-        r"are welcome|welcome contributions)\b|欢迎|感谢|谢谢"
-    ),
-    "pointer": re.compile(
-        r"(?i)^[\W_]*(?:(?:please\s+|also\s+)?(?:see|refer to|check out|visit|consult)\b|read (?:more|the)\b|"
-        r"(?:explore|browse) the (?:source|code|docs|documentation)\b|"
-        r"for (?:more|further|full|complete|detailed|additional|help|questions|any|a (?:full|complete))\b.*"
-        r"\b(?:see|refer|visit|read|check)|(?:more|full|further|detailed) (?:details|information|docs|documentation)|"
-        r"you can (?:find|reference|read|see|learn|also (?:find|see|read))|learn more|related\s*[:：]|source\s*[:：]|"
-        r"documentation\s*[:：]|docs\s*[:：]|参见|参考|详见|见下|更多)"
-        r"|\b(?:see (?:below|above)|as (?:follows|shown below)|(?:described|listed|explained|outlined|shown|mentioned) "
-        r"(?:here|below|above|earlier)|the following|in the next section)[\s.:：]*$"
-        r"|\b(?:the above (?:links?|section|table)|(?:links?|section|table) above)\b"
-        r"|\bfrom this (?:file|list|table)\b|这里面"
-    ),
-    "github": re.compile(
-        r"(?i)^(?:please\s+|first,?\s+)?(?:fork|clone|star|watch|follow us|join us|join the|sign up|sign (?:the|a|our) "
-        r"(?:cla|contributor)|open (?:an?|the) (?:issue|ticket|pr|pull request)|(?:file|create|raise|submit|"
-        r"send) an?\s+"
-        r"(?:\w+\s+)?(?:issue|bug|ticket|pr|pull request|patch)|report (?:an?|any) (?:issue|bug)|make a pull request|"
-        r"push (?:to |your |the )?(?:changes |branch |commits )?(?:to )?(?:your|the|origin|github)|"
-        r"(?:create|checkout|check out|make) (?:a |your )?(?:new |feature |topic )*branch(?! (?:from|off|named))|"
-        r"commit your changes|(?:search|check|look)\b.{0,30}\bexisting issues|navigate to|go to|click|"
-        r"make (?:your|the) changes|describe (?:the|your)|(?:add|configure) (?:the )?upstream|cd\b)"
-        r"|^to update your (?:pr|pull request|fork)\b|your fork\b|\bgit clone\b|good first issue|help wanted|"
-        r"stack overflow|\bdiscord\b|\bslack\b|\btwitter\b|"
-        r"github discussions|^提交 ?issue|上 ?fork\b|issue 下评论|自己的 fork"
-    ),
-    "meta": re.compile(
-        r"(?i)^(?:this|these|the following) (?:files?|documents?|guides?|pages?|sections?|rules?|guidelines|"
-        r"instructions|docs?)\b|"
-        r"^applies to\b|^本(?:文档|文件|指南|规范)"
-    ),
-    "legal": re.compile(
-        r"(?i)\b(?:code of conduct|contributor (?:covenant|license)|licen[cs]ed under|under the (?:\w+ )?licen[cs]e|"
-        r"open[- ]source licen[cs]e|"
-        r"copyright|all rights reserved|\bCLA\b|contributions? will be licensed)\b"
-    ),
-    "passing": re.compile(
-        r"(?i)^(?:todo|fixme|wip|tbd|done|in progress|coming soon|updated?|last updated|version|status|date|author|"
-        r"maintainers?|created|contact|e-?mail|phone|website|homepage)\s*[:：]|\b(?:coming soon|work in progress|"
-        r"currently working on|will be (?:added|removed|fixed|released) (?:soon|in)|as of (?:today|this writing|"
-        r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w* \d)|last updated|stay tuned|right now we)\b|"
-        r"^\d{4}-\d\d-\d\d\b|^v?\d+\.\d+\.\d+\b|🚧"
-    ),
-    "example": re.compile(
-        r"(?i)^[\W_]*(?:(?:(?:good|bad) )?examples?\b.{0,30}[:：]|(?:示例|举例|例子|样例|范例).{0,12}[:：]|"
-        r"e\.g\.|for example\b|output\s*[:：]|input\s*[:：]|sample\b)"
-    ),
-    "contact": re.compile(r"[\w.+-]+@[\w-]+\.[a-z]{2,}\W*$|(?i:^email us|^reach out|^contact us)"),
-    "address": re.compile(r"^[\w .-]{1,40}:\s*<?https?://\S+$"),
-    "unfinished": re.compile(r"(?i)\b(?:run|running|use|execute|with|by|via|like|and|or|the|to|as)[\s,]*$"),
-    "code": re.compile(
-        r"[;{}]\s*$|^(?:const|let|var|import|from [\w.]+ import|def \w+\(|class \w+[:({]|function \w+\(|public |"
-        r"private |export |"
-        r"return |SELECT |CREATE |INSERT |ALTER |UPDATE |DROP |<[A-Za-z/]|#include|@\w+\()|^\w+\(.*\)$|=>\s*$"
-    ),
-    "table of contents": re.compile(r"(?i)^(?:table of )?contents\W*$"),
-}
 _PATH_ONLY: Final = re.compile(r"`?[\w.*@/\\<>{}-]*[/.][\w.*@/\\<>{}-]*`?")
 _PATH_FIRST: Final = re.compile(r"`?[\w.*@-]*[/.(][^`\s]*`?(?:\s|:|$)")
 _CODE: Final = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
@@ -291,14 +225,14 @@ def without_code(text: str) -> str:
     return _CODE.sub("`x`", text)
 
 
-def is_boilerplate_section(heading: str) -> bool:
-    """Whether what stands under this heading is for visitors and nothing to obey."""
-    return bool(_BOILERPLATE_SECTION.fullmatch(heading))
+def is_exemplifying(words: str) -> bool:
+    """Whether what follows are examples of it."""
+    return bool(_EXEMPLIFIES.search(words) or _EXAMPLES_OF.search(words))
 
 
-def is_invitation(words: str) -> bool:
-    """Whether a lead-in only offers ways to take part to choose from."""
-    return bool(_INVITATION.search(words))
+def without_example(words: str) -> str:
+    """The words without an announcement of examples at their end."""
+    return _EXEMPLIFIES.sub("", words)
 
 
 def is_hollow(words: str) -> bool:
@@ -343,7 +277,7 @@ def is_layout(heading: str) -> bool:
 
 def is_binding(text: str) -> bool:
     """Whether it binds: must, never, always and their kin, outside code (FORMAT `tier`)."""
-    return bool(_BINDING.search(without_code(text)))
+    return bool(_BINDING.search(_REASON.sub("", without_code(text))))
 
 
 def is_imperative(text: str) -> bool:
@@ -416,6 +350,26 @@ def is_step(text: str) -> bool:
     return is_order and weight(text) <= MAX_STEP and not (is_binding(text) or _DIRECTIVE.search(without_code(text)))
 
 
+def is_conjunction(lead: str) -> bool:
+    """Whether what it leads into holds only together."""
+    return bool(_CONJUNCTION.search(lead))
+
+
+def announces(text: str) -> bool:
+    """Whether it says nothing without what is shown after it."""
+    return bool(_ANNOUNCING.search(text))
+
+
+def is_duty(text: str) -> bool:
+    """Whether a word of duty stands in it; an order alone is none."""
+    return bool(_DIRECTIVE.search(without_code(text))) or is_binding(text)
+
+
+def is_fragment(text: str) -> bool:
+    """Whether it is a few words that say nothing without what they are listed under."""
+    return not (weight(text) > MAX_FRAGMENT or has_cjk(text) or label_of(text) or is_directive(text) or has_verb(text))
+
+
 def is_choice(name: str, text: str) -> bool:
     """Whether an item is one of the names that a list called `name` offers ("Type of change", "Bug fix")."""
     return (
@@ -426,11 +380,6 @@ def is_choice(name: str, text: str) -> bool:
 def is_condition(heading: str) -> bool:
     """Whether a heading says when what stands below it holds."""
     return bool(_CONDITION.search(heading))
-
-
-def noise(text: str) -> str | None:
-    """Why this is no rule, whatever else it says; None when nothing speaks against it."""
-    return next((name for name, pattern in _NOISE.items() if pattern.search(text)), None)
 
 
 def is_path_only(text: str) -> bool:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from invincat.extraction.conventions import MAX_RULE, Rule, convention_files, rules_in
+from invincat.extraction.conventions import Rule, convention_files, rules_in
+from invincat.extraction.folding import MAX_RULE
 from invincat.memory.content import one_line
 from invincat.memory.entry import Kind
 from invincat.memory.evidence import MAX_EVIDENCE, MAX_QUOTE
@@ -150,6 +151,9 @@ def test_binding_lines_become_constraints(line: str) -> None:
         "优先使用组合而不是继承",
         "Requests offer allow-once, allow-always and reject to `Client`.",
         "❌ Failure: the bot comments on your PR if there are conflicts.",
+        "Since old releases never change, their scripts may be copied.",
+        "Submitters can always reopen an issue that was closed by the bot.",
+        "提交合并成一个：`git rebase -i`。你可以强制推送你的分支。",
     ],
 )
 def test_other_lines_do_not_bind(line: str) -> None:
@@ -193,6 +197,26 @@ def test_other_lines_do_not_bind(line: str) -> None:
         "- NOTE: read the above link before sending improvements\n",
         "Hash checking is always skipped in this case.\n",
         "You should pick reviewers from this file.\n",
+        "- Go ahead and fork the project\n- Create new Pull Request\n- Open a PR\n",
+        "- Fork项目\n- 创建你的特性分支 (git checkout -b my-new-feature)\n- 创建一个Pull Request\n",
+        "- 如果您看到代码有问题，请随时发一个 pull request\n",
+        "- 如果您有新功能，请创建新的 issue 与社区讨论\n- 请创建一个新 issue 用以描述\n",
+        "- 我们的团队将及时进行回复并提供反馈\n- 保持尊重：遵守我们的行为准则\n- 如果不确定，请提问！\n",
+        "Every plugin must be registered like this:\n\n    register(plugin)\n",
+        "## 报告 Bug\n- 必须包含重现问题的步骤\n## 变基的好处\n- 提交记录将很干净\n",
+        "如果您想要贡献，请不要犹豫，但请遵循以下指南。\n",
+        "To push the changes up to your copy, do a `git push`.\n",
+        "Every bit of help counts, so do not hesitate!\n- Look through the GitHub issues for ideas\n",
+        "Here are examples of a commit history:\n- Misc commits:\n  - `Fix test_a`\n",
+        "This is how it goes, with a repository named `joe` as example:\n- `joe` makes a team\n",
+        "## 贡献方式\n- **改善文档** — 修复错别字\n## 社区交流\n- 请加入我们的群\n",
+        "All the above are guidelines and must not be read as rules.\n",
+        "If any edits would improve these instructions, please open a PR!\n",
+        "- 详细构建配置请参考 `.github/workflows/` 目录\n",
+        "For the original document, please check https://example.org/patches/\n",
+        "All projects welcome you, and ours differs from them in:\n- Being pure Python\n- Its many users\n",
+        "所有项目都欢迎大家参与，而本项目不同的地方有：\n- 纯 Python\n- 使用场景更多\n",
+        "By making a contribution to this project, I certify that:\n- I have not modified it in `src`\n",
         "",
     ],
 )
@@ -227,6 +251,23 @@ def test_steps_of_a_procedure_stay_together_and_rules_with_numbers_do_not() -> N
     ]
 
 
+def test_a_method_is_a_procedure() -> None:
+    (procedure,) = rules("The method is:\n\n1. Find the files of the branch.\n2. Compare each of them with `main`.\n")
+    assert procedure.text == "The method is: 1. Find the files of the branch; 2. Compare each of them with `main`"
+
+
+def test_a_step_is_told_without_the_block_that_it_shows() -> None:
+    (procedure,) = rules("""\
+        ## Adding a command
+
+        1. Add a module under `commands/`.
+        2. Run `make table`. You'll see a listing like this one:
+
+               commands/x.py
+        """)
+    assert procedure.text == "Adding a command: 1. Add a module under `commands/`; 2. Run `make table`"
+
+
 def test_orders_below_a_task_are_one_procedure_though_nobody_numbered_them() -> None:
     (procedure,) = rules("""\
         <h3>Backporting upstream patches</h3>
@@ -255,6 +296,125 @@ def test_orders_below_a_task_are_one_procedure_though_nobody_numbered_them() -> 
 )
 def test_a_list_of_rules_stays_a_list_of_rules(listed: str) -> None:
     assert len(texts(listed)) == listed.count("\n- ")
+
+
+def test_a_numbered_list_of_mere_names_tells_their_order() -> None:
+    (rule,) = rules("""\
+        Group the imports:
+
+        1. Standard library
+        2. Third-party packages
+        3. Local modules
+        """)
+    assert rule.text == "Group the imports: 1. Standard library; 2. Third-party packages; 3. Local modules"
+    assert rule.kind is Kind.CONVENTION
+
+
+def test_conditions_that_hold_only_together_are_told_together() -> None:
+    (rule,) = rules("""\
+        A task is used when ALL conditions are met:
+
+        1. The client opts in via `tasks`
+        2. The server advertises it
+        3. The tool requires it
+        """)
+    assert rule.text == (
+        "A task is used when ALL conditions are met: 1. The client opts in via `tasks`; "
+        "2. The server advertises it; 3. The tool requires it"
+    )
+
+
+def test_a_duty_stands_without_the_block_that_shows_how() -> None:
+    found = rules("""\
+        Before you commit, make sure that the code is formatted by Spotless:
+
+        **Check it:**
+
+        ```java
+        check();
+        ```
+
+        在提交代码之前，请确保代码已格式化：
+
+        ```java
+        check();
+        ```
+        """)
+    assert [rule.text for rule in found] == [
+        "Before you commit, make sure that the code is formatted by Spotless",
+        "在提交代码之前，请确保代码已格式化",
+    ]
+
+
+def test_what_is_said_below_a_step_is_kept_beside_the_procedure() -> None:
+    assert texts("""\
+        ## Adding a command
+
+        1. Add a module under `commands/`.
+
+           You must not import `legacy` there.
+
+        2. Register it in `table.py`.
+        """) == [
+        "Adding a command: 1. Add a module under `commands/`; 2. Register it in `table.py`",
+        "Add a module under `commands/`: You must not import `legacy` there.",
+    ]
+
+
+def test_examples_are_no_rules_and_what_they_show_is() -> None:
+    assert texts("""\
+        Prefix the first line with the area, e.g.
+
+        * setup: disable the download of a script
+        * src: remove a needless factor
+        """) == ["Prefix the first line with the area"]
+    assert texts("- Give names that tell, for example:\n  - `retry_once` for a retry\n") == ["Give names that tell"]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("We ask for the following:\n- Run `go fmt`\n", "Run `go fmt`"),
+        ("To make this easy for all, we ask for the following:\n- Run `go fmt`\n", "Run `go fmt`"),
+        ("为了让大家配合更加默契，我们做出如下约定：\n- 运行 `go fmt`\n", "运行 `go fmt`"),
+        ("## Pull requests\n- 可能需要额外配置\n", "Pull requests: 可能需要额外配置"),
+        ("We welcome pull requests that:\n- Have tests\n", "We welcome pull requests that: have tests"),
+    ],
+)
+def test_a_lead_in_is_told_as_far_as_it_says_something(written: str, expected: str) -> None:
+    assert texts(written) == [expected]
+
+
+def test_a_chinese_lead_in_ends_without_its_full_stop() -> None:
+    assert texts("- 合并前解决冲突。\n  - 运行 `make sync`\n") == ["合并前解决冲突: 运行 `make sync`"]
+
+
+def test_a_type_of_commit_that_is_called_docs_is_no_pointer() -> None:
+    assert texts("Commit types:\n- `docs:` Documentation only\n- Docs: https://example.org/docs\n") == [
+        "Commit types: `docs:` Documentation only"
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "It's customary to start the first line in lower case.",
+        "It is not recommended to rebase published branches.",
+        "For prereleases, we only create an entry for the latest one.",
+        "Fixes of one release belong in its own script.",
+        "Describe your changes in imperative mood, as if you gave orders to the code.",
+        "Open a pull request against the `develop` branch.",
+        "Submit a patch to the unstable branch.",
+        "Push the release tag last.",
+        "Widgets 遵循 Conventional Commits 规范。",
+        "提交应当保持逻辑清晰、相互独立。",
+        "摘要部分需以组件名称作为前缀。",
+        "不包含签名行的提交将不会被接受。",
+        "Patches without a test will not be accepted by anybody.",
+    ],
+)
+def test_sentences_that_rule_without_an_order(line: str) -> None:
+    assert texts(line) == [line]
 
 
 def test_a_lead_in_that_only_points_back_is_told_by_the_heading() -> None:
@@ -404,6 +564,54 @@ def test_restructured_text_is_read_too() -> None:
     assert [(rule.text, rule.section) for rule in found] == [("Never push to `main`.", "Tests")]
 
 
+def test_numbers_of_restructured_text_may_be_left_to_it() -> None:
+    found = rules(
+        """\
+        Releases
+        --------
+
+        To cut a release:
+
+        #. Run ``make dist``.
+        #. Push the tag.
+        """,
+        "CONTRIBUTING.rst",
+    )
+    assert [rule.text for rule in found] == ["To cut a release: 1. Run `make dist`; 2. Push the tag"]
+
+
+def test_notes_of_restructured_text_are_read_wherever_they_stand() -> None:
+    found = rules(
+        """\
+        Branches
+        --------
+
+        1. **main**: Releases are cut from it.
+
+        2. **next**: Development happens here.
+
+        .. warning::
+           Base your work on **next**.
+
+        .. note::
+            If you send a patch, do not
+            forget its tests.
+
+            Sample::
+
+              never read this
+
+        .. tip:: Run ``make quick`` first.
+        """,
+        "CONTRIBUTING.rst",
+    )
+    assert [(rule.text, rule.first_line, rule.last_line) for rule in found[-3:]] == [
+        ("Base your work on next.", 9, 9),
+        ("If you send a patch, do not forget its tests.", 12, 13),
+        ("Run `make quick` first.", 19, 19),
+    ]
+
+
 def test_chinese_documents_are_read_too() -> None:
     found = rules("""\
         # 贡献指南
@@ -493,7 +701,8 @@ def test_any_text_gives_valid_rules_whose_quotes_are_there(text: str, path: str)
 
 
 @pytest.mark.parametrize(
-    "heading", ["Browser support", "Exit status", "Git history", "Internal references", "What can go wrong"]
+    "heading",
+    ["Browser support", "Exit status", "Git history", "Internal references", "What can go wrong", "社区文档 PR 要求"],
 )
 def test_a_section_that_only_sounds_like_boilerplate_is_read(heading: str) -> None:
     assert texts(f"## {heading}\n- Use the table in `docs/` for it\n") == ["Use the table in `docs/` for it"]
