@@ -252,13 +252,17 @@ def test_continue_and_resume(invincat, openai_server, repo):
 
 def test_without_a_model_it_says_how_to_get_one_and_remembers(invincat, openai_server):
     none = {"OPENAI_MODEL": "", "INVINCAT_MEMORY_MODEL": "", "OPENAI_API_KEY": ""}
-    run = invincat("-p", "Remember: we run the tests through nox", env=none, code=1)
+    run = invincat("-p", "Remember: we run the tests through nox", env=none)
     assert run.out == ""
     said, learned, _ = run.err.splitlines()
     assert said == NO_MODEL
     assert learned.startswith("remembered ")
     assert openai_server.requests == []
     assert "nox" in invincat("list").out
+    invincat("-p", "From now on we always lint with ruff", env=none, code=3)
+    run = invincat("-p", "Remember: we run the tests through n\u202eox", env=none, code=4)
+    assert "not remembered: " in run.err
+    invincat("-p", "Where is the retry logic?", env=none, code=1)
 
 
 @pytest.mark.slow
