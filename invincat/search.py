@@ -1,10 +1,14 @@
 """Search over several stores: an index each, the better hits first; by meaning, too, where settings ask for it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from invincat.errors import ConfigurationError
 from invincat.lookup import StoreCorpus
+from invincat.memory.view import Record
+from invincat.recall.fusion import POOL
 from invincat.recall.hit import Results, merge
 from invincat.recall.index import Index
 from invincat.recall.query import Query
@@ -31,18 +35,46 @@ class Search:
         is_past: bool = False,
     ) -> Results:
         """The hits of all stores, each under its state directory; `is_past` where they are asked of an old commit."""
-        wide = self._semantic.widen(query) if self._semantic else query
-        answers = [
-            self._index(state).search(corpus, wide, progress, is_past=is_past) for state, corpus in corpora.items()
-        ]
-        words = merge(answers, wide.limit)
         if self._semantic is None:
-            return words
-        records = {state / "parsed": corpus.records() for state, corpus in corpora.items()}
-        return self._semantic.join(query, records, words)
+            return self._by_words(query, corpora, progress, is_past=is_past)
+        near = self._semantic.near(query, _records(corpora))
+        wide = replace(query, limit=max(query.limit, POOL)) if query.limit > 0 else query
+        return near.join(query, self._by_words(wide, corpora, progress, is_past=is_past, also=near.paths))
+
+    def refresh(self, corpora: Mapping[Path, StoreCorpus], progress: Callable[[int, int], None]) -> str | None:
+        """Bring the indexes up to date now; why one could not be, else None."""
+        reasons = [self._index(state).refresh(corpus, progress) for state, corpus in corpora.items()]
+        return "; ".join(filter(None, reasons)) or None
+
+    def embed(self, corpora: Mapping[Path, StoreCorpus], progress: Callable[[int, int], None]) -> int:
+        """Make all vectors that are missing now, how many that were: `Meaning.fill`; ConfigurationError when off."""
+        if self._semantic is None:
+            step = "run `invincat config set embedding local`, or name a model of your endpoint"
+            raise ConfigurationError("searching by meaning is off", where="embedding", next_step=step)
+        return self._semantic.fill(_records(corpora), progress)
+
+    def _by_words(
+        self,
+        query: Query,
+        corpora: Mapping[Path, StoreCorpus],
+        progress: Callable[[int, int], None] | None,
+        *,
+        is_past: bool,
+        also: Collection[str] = (),
+    ) -> Results:
+        answers = [
+            self._index(state).search(corpus, query, progress, is_past=is_past, also=also)
+            for state, corpus in corpora.items()
+        ]
+        return merge(answers, query.limit + len(also) * len(answers))
 
     def _index(self, state: Path) -> Index:
         if state not in self._indexes:
             folder = state / "index"
             self._indexes[state] = Index(folder, f"{self._origin}:{folder}")
         return self._indexes[state]
+
+
+def _records(corpora: Mapping[Path, StoreCorpus]) -> dict[Path, Iterable[Record]]:
+    """The memories of each store under the folder where their vectors are kept."""
+    return {state / "parsed": corpus.records() for state, corpus in corpora.items()}

@@ -1,7 +1,7 @@
 """Which embeddings recall's second leg uses, as settings say; made when the first search asks for them."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from invincat.errors import ConfigurationError
 from invincat.memory.view import Record
 from invincat.recall.embedder import Embedder
-from invincat.recall.fusion import POOL, WORDS_ALONE, cut
-from invincat.recall.hit import Results
+from invincat.recall.fusion import WORDS_ALONE, Near
 from invincat.recall.query import Query
 from invincat.recall.vectors import Stock, VectorCache
 
@@ -45,30 +44,33 @@ class Embedding:
 class Semantic:
     """The leg by meaning. What will not clear by itself is raised once; then the words answer alone (RULES 9)."""
 
-    def __init__(self, chosen: Embedding, origin: str) -> None:
-        """`origin` is as in `VectorCache`."""
+    def __init__(self, chosen: Embedding, origin: str, is_over: Callable[[], bool]) -> None:
+        """`origin` and `is_over` are as in `VectorCache`."""
         self._chosen = chosen
         self._origin = origin
+        self._is_over = is_over
         self._caches: dict[Path, VectorCache] = {}
         self._fault: ConfigurationError | None = None
 
-    def widen(self, query: Query) -> Query:
-        """The query that gives enough hits by words to `join`."""
-        return replace(query, limit=max(query.limit, POOL)) if query.limit > 0 else query
-
-    def join(self, query: Query, records: Mapping[Path, Iterable[Record]], words: Results) -> Results:
-        """`Meaning.join`; `records` of each store stand under the folder where their vectors are kept."""
+    def near(self, query: Query, records: Mapping[Path, Iterable[Record]]) -> Near:
+        """`Meaning.near`; `records` of each store stand under the folder where their vectors are kept."""
         if self._fault is None:
             try:
-                stocks = [Stock(list(found), self._cache(folder)) for folder, found in records.items()]
-                return self._meaning.join(query, stocks, words)
+                return self._meaning.near(query, self._stocks(records))
             except ConfigurationError as fault:
                 self._fault = fault
                 raise
-        return cut(words, query.limit, f"{WORDS_ALONE}: {self._fault}")
+        return Near(degraded=f"{WORDS_ALONE}: {self._fault}")
+
+    def fill(self, records: Mapping[Path, Iterable[Record]], progress: Callable[[int, int], None]) -> int:
+        """`Meaning.fill`; `records` as for `near`."""
+        return self._meaning.fill(self._stocks(records), progress)
+
+    def _stocks(self, records: Mapping[Path, Iterable[Record]]) -> list[Stock]:
+        return [Stock(list(found), self._cache(folder)) for folder, found in records.items()]
 
     def _cache(self, folder: Path) -> VectorCache:
-        return self._caches.setdefault(folder, VectorCache(folder, self._origin))
+        return self._caches.setdefault(folder, VectorCache(folder, self._origin, self._is_over))
 
     @cached_property
     def _meaning(self) -> "Meaning":

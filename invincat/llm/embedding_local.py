@@ -35,6 +35,11 @@ class LocalEmbedder:
         """So few that a question does not wait long for its turn; more are no faster on one thread."""
         return 4
 
+    @property
+    def alike(self) -> float | None:
+        """`Embedder.alike`: 90 in 100 lines that were reworded are nearer to the old one, few questions to anything."""
+        return 0.95
+
     def embed(self, texts: Sequence[str], *, is_question: bool = False) -> list["array[float]"]:
         """`Embedder.embed`; the model was trained on texts that say which of the two they are."""
         clean = [text.encode("utf-8", "replace").decode().replace("\0", " ") for text in texts]

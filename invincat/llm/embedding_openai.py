@@ -63,6 +63,10 @@ class OpenAIEmbedder:
         """As many as any server takes, and one on a person's own machine manages in a second or two."""
         return 16
 
+    @property
+    def alike(self) -> None:
+        """`Embedder.alike`: another model has another scale."""
+
     def embed(self, texts: Sequence[str], *, is_question: bool = False) -> list["array[float]"]:
         """`Embedder.embed`; the protocol has no word for what is a question."""
         if not texts:

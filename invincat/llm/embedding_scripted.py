@@ -25,6 +25,7 @@ class ScriptedEmbedder:
     faults: deque[InvincatError | None] = field(default_factory=deque)
     model: str = "scripted"
     batch: int = 16
+    alike: float | None = None
     dimension: int = 512
     asked: list[tuple[tuple[str, ...], bool]] = field(default_factory=list)
 

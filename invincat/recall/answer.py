@@ -1,6 +1,6 @@
 """From candidates to hits: each is read from the corpus, verified, looked at closely and shown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
@@ -25,25 +25,38 @@ class _Found(NamedTuple):
     read: Sequence[Part]
 
 
-def answer(corpus: Corpus, query: Query, asked: Sequence[Asked], pool: Pool, tip: str, degraded: str | None) -> Results:
-    """The best that are still what they were found as, or match as they are now."""
+def answer(
+    corpus: Corpus,
+    query: Query,
+    asked: Sequence[Asked],
+    pool: Pool,
+    tip: str,
+    degraded: str | None,
+    also: Collection[str] = (),
+) -> Results:
+    """The best that are still what they were found as, or match as they are now; then what else `also` names."""
     ranking = rank(pool, query, asked)
     wanted = _pairs(query.text, ranking)
     found: list[_Found] = []
     total = ranking.total
     for candidate, record in _read(corpus, ranking.candidates):
-        if len(found) == max(query.limit, CLOSELY):
-            break
         if one := _verify(candidate, record, query, ranking):
-            near = CLOSENESS * closeness(wanted, one.read)
-            found.append(one._replace(value=one.value + near))
+            found.append(_closer(one, wanted))
         else:
             total -= 1
+        if len(found) == max(query.limit, CLOSELY):
+            break  # now: asking for one more would read many
     found.sort(key=lambda one: (-one.value, -one.record.memory.updated_at.timestamp(), one.record.id))
+    del found[query.limit :]
+    named = corpus.read(sorted(set(also).difference(one.record.path for one in found)))
+    found += [
+        _closer(_as_it_stands(one, query, ranking), wanted) for one in named.values() if query.accepts(one.memory)
+    ]
     perfect = SATURATED * sum(ranking.worth.values()) + CLOSENESS * sum(wanted.values())
+    scores = (min(100 * one.value / perfect, 100.0) if one.value else 0.0 for one in found)
     hits = (
-        _linked(corpus, pool, present(one.record, min(100 * one.value / perfect, 100.0), ranking.worth, one.read), one)
-        for one in found[: query.limit]
+        _linked(corpus, pool, present(one.record, score, ranking.worth, one.read), one)
+        for one, score in zip(found, scores, strict=True)
     )
     return Results(tuple(hits), total, tip, degraded)
 
@@ -67,14 +80,23 @@ def _verify(candidate: Candidate, record: Record | None, query: Query, ranking: 
     """What a candidate is worth as it stands now; None when it is gone, or is no answer any more."""
     if record is None or not query.accepts(record.memory):
         return None
-    read = parts(record)
     if record.blob == candidate.key.blob:
-        return _Found(candidate.score, record, read)
-    memory = record.memory
+        return _Found(candidate.score, record, parts(record))
+    one = _as_it_stands(record, query, ranking)
+    return one if one.value else None
+
+
+def _as_it_stands(record: Record, query: Query, ranking: Ranking) -> _Found:
+    """What a memory is worth by its own words; 0 when it has none of the question's."""
+    memory, read = record.memory, parts(record)
     places = tuple(item.at for item in memory.source.evidence)
     factor = prior(facets_of(memory)) * place(query, memory.applies_to, places)
-    value = factor * score(impacts(read), ranking.worth)
-    return _Found(value, record, read) if value else None
+    return _Found(factor * score(impacts(read), ranking.worth), record, read)
+
+
+def _closer(one: _Found, wanted: Mapping[Pair, float]) -> _Found:
+    """The same, worth more for words that stand side by side as they do in the question."""
+    return one._replace(value=one.value + CLOSENESS * closeness(wanted, one.read))
 
 
 def _linked(corpus: Corpus, pool: Pool, hit: Hit, one: _Found) -> Hit:

@@ -30,5 +30,8 @@ class Corpus(Protocol):
     def read(self, paths: Sequence[str]) -> Mapping[str, Record]:
         """The records in these files at the tip, by path, without those that are gone or unreadable."""
 
+    def is_purged(self) -> bool:
+        """Whether a purge has written the commit anew since: no index of it may be made any more."""
+
     def find(self, id: str) -> Record | None:
         """The record with this id at the tip."""

@@ -6,21 +6,19 @@ wrong on the way, the words still answer (RULES 9).
 
 import threading
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from invincat.errors import InvincatError, ProviderError
 from invincat.memory.view import Record
 from invincat.recall.analysis import query_terms
 from invincat.recall.embedder import Embedder
-from invincat.recall.fusion import POOL, WORDS_ALONE, cut, fuse, spread
-from invincat.recall.hit import Hit, Results, present
+from invincat.recall.fusion import EVEN, POOL, QUESTIONED, RESTATED, WORDS_ALONE, Near, spread
 from invincat.recall.query import Query
 from invincat.recall.vectors import Stock, VectorCache
 
@@ -31,9 +29,13 @@ PATIENCE_FOR_MEMORIES: Final = 0.5
 PORTION: Final = 500
 # Of a longer text the beginning stands for all of it; models read little more.
 MAX_TEXT: Final = 2000
-WHY: Final = "meaning"
 # What single precision makes of two that are equal.
 _EQUAL: Final = 1e-6
+# What models that keep little precision make of the length 1.
+_TOLERANCE: Final = 0.02
+
+Answer = TypeVar("Answer")
+Progress = Callable[[int, int], None]
 
 
 class Meaning:
@@ -47,42 +49,81 @@ class Meaning:
         self._fault: InvincatError | None = None
         self._last: tuple[list[str], NDArray[np.float32]] = [], np.empty((0, 0), np.float32)
 
-    def join(self, query: Query, stocks: Sequence[Stock], words: Results) -> Results:
-        """The best `query.limit` by words and by meaning; `words.hits` are the first `POOL` by words, or more.
+    def near(self, query: Query, stocks: Sequence[Stock]) -> Near:
+        """How near everything is that may be in the answer.
 
-        Where meaning cannot be asked for, the words are the answer and `degraded` says why (RULES 9). What will not
-        clear by itself is raised: ConfigurationError.
+        Where meaning cannot be asked for, nothing is near and `degraded` says why (RULES 9). What will not clear by
+        itself is raised: ConfigurationError.
         """
         if not query_terms(query.text) or query.limit < 1:
-            return cut(words, query.limit)
+            return Near()
         try:
-            vector = _within(self._patience, lambda: self._embedder.embed([query.text[:MAX_TEXT]], is_question=True)[0])
+            asked = _within(self._patience, lambda: self._read(query.text[:MAX_TEXT]))
         except ProviderError as fault:
-            return cut(words, query.limit, f"{WORDS_ALONE}: {fault.what}")
-        question = np.frombuffer(vector, np.float32)
-        near, lacks = self._compare(question, stocks, query)
+            return Near(degraded=f"{WORDS_ALONE}: {fault.what}")
+        rows, lacks = self._load(asked, stocks, query)
+        if not rows.are_sound:
+            for stock in stocks:
+                stock.cache.drop()
+            rows, lacks = self._load(asked, stocks, query)
         if lacks:
             self._make(lacks)
-            near, lacks = self._compare(question, stocks, query)
-        return cut(_joined(query, near, words), query.limit, self._incomplete(lacks, near))
+            rows, lacks = self._load(asked, stocks, query)
+        return self._compare(asked, rows, query, self._incomplete(lacks, len(rows.records)))
 
-    def _compare(
-        self, question: NDArray[np.float32], stocks: Sequence[Stock], query: Query
-    ) -> tuple["_Near", list[Stock]]:
-        """How near everything is that has a vector of the question's dimension, and what has none."""
+    def fill(self, stocks: Sequence[Stock], progress: Progress) -> int:
+        """Make all vectors that are missing now, those of active memories first; how many that were.
+
+        Each batch is kept at once. ProviderError, ConfigurationError: what was made until then stays.
+        """
+        # What there is may be of another dimension; and a key that is refused is told even if nothing is missing.
+        size = memoryview(self._embedder.embed(["-"])[0]).nbytes
+        tasks = [(stock.cache, self._missing(stock, size)) for stock in stocks]
+        done, total = 0, sum(len(texts) for _, texts in tasks)
+        for cache, texts in tasks:
+            for count in self._made(cache, texts):
+                done += count
+                progress(done, total)
+        return total
+
+    def _missing(self, stock: Stock, size: int) -> dict[str, str]:
+        known = stock.cache.load(self._embedder.model, [record.blob for record in stock.records])
+        lacks = (record for record in stock.records if len(known.get(record.blob, b"")) != size)
+        return {record.blob: _text(record) for record in sorted(lacks, key=lambda record: not record.is_active)}
+
+    def _read(self, text: str) -> "_Asked":
+        """The question, and where the model tells the two apart what it says."""
+        (question,) = self._embedder.embed([text], is_question=True)
+        said = None if self._embedder.alike is None else self._embedder.embed([text])[0]
+        return _Asked(_row(question), None if said is None else _row(said))
+
+    def _load(self, asked: "_Asked", stocks: Sequence[Stock], query: Query) -> tuple["_Rows", list[Stock]]:
+        """Everything that may be asked for and has a vector of the question's dimension, and what has none."""
         records: list[Record] = []
         rows: dict[str, bytes] = {}
         lacks = []
         for stock in stocks:
             wanted = [record for record in stock.records if record.is_active or query.seeks_retired]
             known = stock.cache.load(self._embedder.model, [record.blob for record in wanted])
-            found = [record for record in wanted if len(known.get(record.blob, b"")) == question.nbytes]
+            found = [record for record in wanted if len(known.get(record.blob, b"")) == asked.question.nbytes]
             records += found
             rows |= known
             if len(found) < len(wanted):
                 have = {record.blob for record in found}
                 lacks.append(Stock([record for record in wanted if record.blob not in have], stock.cache))
-        return _Near(records, self._matrix([record.blob for record in records], rows, len(question)) @ question), lacks
+        return _Rows(records, self._matrix([record.blob for record in records], rows, len(asked.question))), lacks
+
+    def _compare(self, asked: "_Asked", rows: "_Rows", query: Query, degraded: str | None) -> Near:
+        """What is near: to what the question says, if some memory says the same, else to the question."""
+        if not rows.records:
+            return Near(degraded=degraded)
+        scores, weight = rows.vectors @ asked.question, EVEN
+        if asked.said is not None and self._embedder.alike is not None:
+            alike = rows.vectors @ asked.said
+            is_restated = alike.max() >= self._embedder.alike
+            scores, weight = (alike, RESTATED) if is_restated else (scores, QUESTIONED)
+        by_id = dict(zip((record.id for record in rows.records), scores.tolist(), strict=True))
+        return Near(by_id, _nearest(rows.records, scores, query), weight, degraded)
 
     def _matrix(self, blobs: list[str], rows: Mapping[str, bytes], dimension: int) -> NDArray[np.float32]:
         """The vectors of these blobs as rows; the last one is kept, since putting it together takes longest."""
@@ -111,56 +152,60 @@ class Meaning:
         self._fault = None
         try:
             for cache, texts in tasks:
-                waiting = list(texts)
-                while batch := waiting[: self._embedder.batch]:
-                    vectors = self._embedder.embed([texts[blob] for blob in batch])
-                    cache.save(self._embedder.model, dict(zip(batch, vectors, strict=True)))
+                for _ in self._made(cache, texts):
                     self._has_made.set()
-                    del waiting[: len(batch)]
         except InvincatError as fault:
             self._fault = fault
         finally:
             self._has_made.set()
 
-    def _incomplete(self, lacks: Sequence[Stock], near: "_Near") -> str | None:
+    def _made(self, cache: VectorCache, texts: Mapping[str, str]) -> Iterator[int]:
+        """Make and keep vectors of texts by blob, a batch at a time; how many each time."""
+        waiting = list(texts)
+        while batch := waiting[: self._embedder.batch]:
+            vectors = self._embedder.embed([texts[blob] for blob in batch])
+            cache.save(self._embedder.model, dict(zip(batch, vectors, strict=True)))
+            del waiting[: len(batch)]
+            yield len(batch)
+
+    def _incomplete(self, lacks: Sequence[Stock], known: int) -> str | None:
         if not lacks:
             return None
         count = sum(len(stock.records) for stock in lacks)
         why = f": {self._fault.what}" if self._fault else ""
-        return f"{count} of {count + len(near.records)} memories are found by words alone so far{why}"
+        return f"{count} of {count + known} memories are found by words alone so far{why}"
 
 
-class _Near:
-    """How near to the question each record is that has a vector."""
+class _Asked(NamedTuple):
+    """A question as a vector, and what it says as one, where the model tells the two apart."""
 
-    def __init__(self, records: Sequence[Record], scores: NDArray[np.float32]) -> None:
-        self.records = records
-        self._scores = scores
-        self.by_id: Mapping[str, float] = dict(zip((record.id for record in records), scores.tolist(), strict=True))
-
-    def best(self, query: Query) -> list[Record]:
-        """The nearest `POOL` that pass the filters, without the farther half: everything is near to some degree."""
-        ranked = (self.records[at] for at in np.argsort(-self._scores, kind="stable"))
-        pool = list(islice((record for record in ranked if query.accepts(record.memory)), POOL))
-        floor = spread([self.by_id[record.id] for record in pool]).mean - _EQUAL if pool else 0.0
-        return [record for record in pool if self.by_id[record.id] >= floor]
+    question: NDArray[np.float32]
+    said: NDArray[np.float32] | None
 
 
-def _joined(query: Query, near: _Near, words: Results) -> Results:
-    hits = {hit.id: hit for hit in words.hits}
-    found = {record.id: record for record in near.best(query)}
-    scores = fuse(
-        {id: hit.score for id, hit in hits.items()},
-        {id: near.by_id[id] for id in {**hits, **found} if id in near.by_id},
-    )
-    ranked = sorted(scores, key=scores.__getitem__, reverse=True)[: query.limit]
-    shown = tuple(_hit(scores[id], hits.get(id) or present(found[id], 0.0, {})) for id in ranked)
-    return replace(words, hits=shown, total=words.total + sum(hit.id not in hits for hit in shown))
+class _Rows(NamedTuple):
+    """Memories, and their vectors as rows."""
+
+    records: Sequence[Record]
+    vectors: NDArray[np.float32]
+
+    @property
+    def are_sound(self) -> bool:
+        """Whether all are of length 1; what is not was damaged on disk."""
+        with np.errstate(all="ignore"):
+            return bool((np.abs(np.einsum("ij,ij->i", self.vectors, self.vectors) - 1) < _TOLERANCE).all())
 
 
-def _hit(score: float, hit: Hit) -> Hit:
-    """A hit with its score of both legs, and what speaks for it if no word does."""
-    return replace(hit, score=round(min(max(score, 0.0), 100.0), 2), why=hit.why or (WHY,))
+def _nearest(records: Sequence[Record], scores: NDArray[np.float32], query: Query) -> frozenset[str]:
+    """The files of the `POOL` that pass the filters, without the farther half: everything is near to some degree."""
+    ranked = ((records[at], float(scores[at])) for at in np.argsort(-scores, kind="stable"))
+    pool = list(islice(((record, score) for record, score in ranked if query.accepts(record.memory)), POOL))
+    floor = spread([score for _, score in pool]).mean - _EQUAL if pool else 0.0
+    return frozenset(record.path for record, score in pool if score >= floor)
+
+
+def _row(vector: "array[float]") -> NDArray[np.float32]:
+    return np.frombuffer(vector, np.float32)
 
 
 def _text(record: Record) -> str:
@@ -168,9 +213,9 @@ def _text(record: Record) -> str:
     return f"{memory.title}\n{memory.body}".strip()[:MAX_TEXT]
 
 
-def _within(seconds: float, job: "Callable[[], array[float]]") -> "array[float]":
+def _within(seconds: float, job: Callable[[], Answer]) -> Answer:
     """What a job returns or raises, on a thread that is left behind when it takes longer; then ProviderError."""
-    future: Future[array[float]] = Future()
+    future: Future[Answer] = Future()
 
     def run() -> None:
         try:

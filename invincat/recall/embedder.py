@@ -16,6 +16,10 @@ class Embedder(Protocol):
     def batch(self) -> int:
         """How many texts to give at once: as many as it takes, or as take a moment."""
 
+    @property
+    def alike(self) -> float | None:
+        """How near texts are at least that say nearly the same; None when that is not known of the model."""
+
     def embed(self, texts: Sequence[str], *, is_question: bool = False) -> list["array[float]"]:
         """A vector for each text, in order: floats in single precision, of length 1, all of one dimension.
 

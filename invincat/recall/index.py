@@ -5,10 +5,10 @@ import re
 import secrets
 import shutil
 import threading
+from collections.abc import Collection
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import filelock
 from msgspec.structs import replace
 
 from invincat.memory.view import Record
@@ -23,6 +23,9 @@ from invincat.recall.query import Query
 from invincat.recall.shelf import SCHEMA, Broken, Progress, Shelf
 from invincat.recall.stamp import Stamp
 
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
 PATIENCE: Final = 2.0
 # Without any index there is nothing to answer from, and whoever has the lock is building one.
 PATIENCE_FOR_THE_FIRST: Final = 15.0
@@ -35,6 +38,7 @@ MAX_TERMS: Final = 256
 _OURS: Final = re.compile(r"[0-9a-f]{16}|stamp\.json|stamp-.*")
 _LOCK: Final = "lock"
 _BUSY: Final = "another process is updating the index; what changed last may be missing"
+_PURGED: Final = "memories were purged meanwhile; ask again"
 _ABSENT: Final = "another process is building the index; ask again in a moment"
 
 
@@ -55,11 +59,18 @@ class Index:
         self._laid: tuple[Stamp | None, str, Pool] | None = None
 
     def search(
-        self, corpus: Corpus, query: Query, progress: Progress | None = None, *, is_past: bool = False
+        self,
+        corpus: Corpus,
+        query: Query,
+        progress: Progress | None = None,
+        *,
+        is_past: bool = False,
+        also: Collection[str] = (),
     ) -> Results:
         """The best `query.limit` memories at the corpus' tip; `progress(done, total)` is told of a rebuild.
 
-        `is_past`: that is not the tip of the store, and the index kept on disk stays where it is.
+        `is_past`: that is not the tip of the store, and the index kept on disk stays where it is. `also` names files
+        to answer with, too, after those, whether or not they have a word of the question.
 
         No word in the text, no hits (RULES 8). Every hit is read from the corpus and passes the filters as it
         stands there, however old the index is; `Results.degraded` says when something may be missing.
@@ -71,10 +82,10 @@ class Index:
         with self._guard:
             try:
                 pool, degraded = self._pool(corpus, tip, progress, is_past=is_past)
-                return answer(corpus, query, asked, pool, tip, degraded)
+                return answer(corpus, query, asked, pool, tip, degraded, also)
             except Broken:
                 pool, degraded = self._pool(corpus, tip, progress, is_past=is_past, bad=self._folder)
-                return answer(corpus, query, asked, pool, tip, degraded)
+                return answer(corpus, query, asked, pool, tip, degraded, also)
 
     def refresh(self, corpus: Corpus, progress: Progress | None = None) -> str | None:
         """Bring the index up to the corpus' tip; the reason why it could not be, else None."""
@@ -128,7 +139,7 @@ class Index:
         return pool
 
     def drop(self) -> None:
-        """Delete all of it, as a purge must; filelock.Timeout when another process goes on writing."""
+        """Delete all of it, as a purge must; TimeoutError when another process goes on writing."""
         with self._guard:
             self._shelf = self._seen = self._laid = None
             if self._directory.is_dir():
@@ -146,8 +157,11 @@ class Index:
                 return shelf, None
         try:
             with self._locked(PATIENCE if stamp else PATIENCE_FOR_THE_FIRST):
+                # A purge moves the refs, then takes this lock and deletes what it finds.
+                if corpus.is_purged():
+                    return None, _PURGED
                 return self._bring_up(corpus, tip, progress, bad), None
-        except filelock.Timeout:
+        except TimeoutError:
             shelf = self._older(bad)
             return shelf, _BUSY if shelf else _ABSENT
         except OSError as fault:
@@ -222,11 +236,15 @@ class Index:
         stamp = self._stamp()
         return self._try_open(stamp) if stamp is not None and stamp.folder != bad else None
 
-    def _locked(self, patience: float) -> filelock.BaseFileLock:
-        """Hold off other writers; filelock.Timeout after `patience` seconds, OSError."""
+    def _locked(self, patience: float) -> "BaseFileLock":
+        """Hold off other writers; TimeoutError after `patience` seconds, OSError."""
+        from filelock import FileLock  # noqa: PLC0415 - it costs 8 ms, and who only reads takes no lock
+
         self._refuse_links()
+        if self._directory.is_file():  # in our own state directory, where whatever is broken is built again
+            self._directory.unlink()
         make_private(self._directory)
-        return filelock.FileLock(self._directory / _LOCK, timeout=patience, mode=0o600)
+        return FileLock(self._directory / _LOCK, timeout=patience, mode=0o600)
 
     def _refuse_links(self) -> None:
         """What stands behind a link is not ours, and must not be written to or swept; OSError."""

@@ -40,11 +40,31 @@ def facets_of(memory: Memory) -> Facets:
     )
 
 
+class Wanted(NamedTuple):
+    """The filters on facets; None is any."""
+
+    retired: bool
+    projects: frozenset[str]
+    scope: Scope | None
+    kind: Kind | None
+    section: str | None
+
+    def admits(self, facets: Facets) -> bool:
+        """Whether a memory with these facets passes."""
+        return (
+            (facets.active or self.retired)
+            and (facets.project is None or facets.project in self.projects)
+            and self.scope in {None, facets.scope}
+            and self.kind in {None, facets.kind}
+            and (self.section is None or _is_section(self.section, facets.section))
+        )
+
+
 @dataclass(frozen=True)
 class Query:
     """`text` in anybody's words; at most `limit` hits; None is any. `section` as people write it, or its slug.
 
-    `project` is where it is asked: what is limited to another project is no answer; None is outside of any. `as_of`
+    `projects` is what the project where it is asked is called: what is limited to another one is no answer. `as_of`
     asks for what held then, as known now, retired since or not. `about` tells from patterns and places whether a
     memory is about what is in play, which lifts it.
     """
@@ -55,7 +75,7 @@ class Query:
     section: str | None = None
     kind: Kind | None = None
     include_retired: bool = False
-    project: str | None = None
+    projects: frozenset[str] = frozenset()
     as_of: datetime | None = None
     about: About | None = None
 
@@ -64,15 +84,10 @@ class Query:
         """Whether what is retired by now may be in the answer."""
         return self.include_retired or self.as_of is not None
 
-    def admits(self, facets: Facets) -> bool:
-        """Whether a memory with these facets may be in the answer at all."""
-        return (
-            (facets.active or self.seeks_retired)
-            and facets.project in {None, self.project}
-            and self.scope in {None, facets.scope}
-            and self.kind in {None, facets.kind}
-            and (self.section is None or _is_section(self.section, facets.section))
-        )
+    @property
+    def wanted(self) -> Wanted:
+        """What memories must be to be in the answer at all, whatever they say."""
+        return Wanted(self.seeks_retired, self.projects, self.scope, self.kind, self.section)
 
     def held(self, valid_from: str, invalid_at: str | None) -> bool:
         """Whether `as_of`, where it is asked for, lies in an interval; the end is no part of it (RULES 1.3)."""
@@ -84,7 +99,7 @@ class Query:
     def accepts(self, memory: Memory) -> bool:
         """Whether a memory as it stands may be in the answer."""
         end = format_time(memory.invalid_at) if memory.invalid_at else None
-        return self.admits(facets_of(memory)) and self.held(format_time(memory.valid_from), end)
+        return self.wanted.admits(facets_of(memory)) and self.held(format_time(memory.valid_from), end)
 
 
 @lru_cache(maxsize=4096)

@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 from invincat.recall.analysis import Asked
 from invincat.recall.expand import weigh
 from invincat.recall.leaf import Counted, Key, Leaf, Pool
-from invincat.recall.query import Facets, Query
+from invincat.recall.query import Facets, Query, Wanted
 from invincat.recall.ranking import CONFIDENCE_PRIOR, PLACE_PRIOR, TIER_PRIOR, rarity
 
 _AT_ONCE: Final = 32
@@ -49,6 +50,12 @@ def prior(facets: Facets) -> float:
     return TIER_PRIOR[facets.tier] * CONFIDENCE_PRIOR[facets.confidence]
 
 
+@lru_cache(maxsize=1 << 16)
+def _factor(facets: Facets, wanted: Wanted) -> float:
+    """The prior of what passes the filters, 0 for what does not."""
+    return prior(facets) if wanted.admits(facets) else 0.0
+
+
 def _postings(part: Counted, term: str) -> tuple[Sequence[int], Sequence[float]]:
     numbers, impacts = part.leaf.postings(term)
     if not part.gone or part.gone.isdisjoint(numbers):
@@ -59,7 +66,8 @@ def _postings(part: Counted, term: str) -> tuple[Sequence[int], Sequence[float]]
 
 def _admitted(leaf: Leaf, scores: Mapping[int, float], query: Query) -> dict[int, float]:
     """The documents that pass the filters, with their scores."""
-    factors = {raw: prior(facets) if query.admits(facets) else 0.0 for raw, facets in leaf.shades.items()}
+    wanted = query.wanted
+    factors = {raw: _factor(facets, wanted) for raw, facets in leaf.shades.items()}
     shade = leaf.facets
     found = {number: factor * value for number, value in scores.items() if (factor := factors[shade[number]])}
     if query.as_of is None and query.about is None:

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -22,10 +22,10 @@ class Stock(NamedTuple):
 
 
 class VectorCache:
-    """Vectors in a SQLite file beside the parsed memories, where a purge takes all of it; `origin` as for `Cache`."""
+    """Vectors in a SQLite file beside the parsed memories, where a purge takes all of it; the rest as for `Cache`."""
 
-    def __init__(self, folder: Path, origin: str) -> None:
-        self._cache = Cache(folder, origin, f"vectors-{VERSION}", [_TABLE])
+    def __init__(self, folder: Path, origin: str, is_over: Callable[[], bool] = lambda: False) -> None:
+        self._cache = Cache(folder, origin, f"vectors-{VERSION}", [_TABLE], is_over)
         self._known: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
 
     def load(self, model: str, blobs: Sequence[str]) -> dict[str, bytes]:
@@ -43,3 +43,8 @@ class VectorCache:
         self._cache.write(
             ("insert or replace into vector values (?, ?, ?)", [(model, blob, data) for blob, data in rows.items()])
         )
+
+    def drop(self) -> None:
+        """Forget all of them: some are damaged."""
+        self._known.clear()
+        self._cache.drop()

@@ -80,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 name: _semantic(lines, Path(scratch, f"semantic{at}"), embedder)
                 for at, (name, lines) in enumerate(corpora)
             }
-        print(f"{sum(len(lines) for _, lines in corpora)} lines of {len(corpora)} repositories\n")
+        print(f"{sum(len(lines) for _, lines in corpora)} lines of {len(corpora)} repositories")
+        print(f"left out: {sum(map(_is_unchanged, rows))} replacements of a line by the very same\n")
         for title, questions in (("questions", _questions(rows)), ("new line -> the line it replaces", _edits(rows))):
             if questions:
                 print(_table(title, questions, {name: _measure(questions, its) for name, its in rankers.items()}))
@@ -107,8 +108,13 @@ def _questions(rows: Iterable[Mapping[str, Any]]) -> list[Question]:
 
 
 def _edits(rows: Iterable[Mapping[str, Any]]) -> list[Question]:
-    replaced = [row for row in rows if row.get("op") == "replace"]
+    replaced = [row for row in rows if row.get("op") == "replace" and not _is_unchanged(row)]
     return [Question(row["repo"], row["new"], frozenset([row["old"]]), row["new"]) for row in replaced]
+
+
+def _is_unchanged(row: Mapping[str, Any]) -> bool:
+    """Whether old and new are one text, as of a line that was only numbered anew: nobody can tell the two apart."""
+    return row.get("op") == "replace" and row["old"] == row["new"]
 
 
 # --- who is asked ---
@@ -125,6 +131,10 @@ class _Lines:
 
     def records(self) -> Iterable[Record]:
         return self._records.values()
+
+    def is_purged(self) -> bool:
+        """There is nothing to purge."""
+        return False
 
     def changes(self, since: str) -> Changes | None:
         return Changes() if since == self.tip() else None
@@ -179,13 +189,17 @@ def _invincat(lines: Sequence[str], folder: Path) -> Rank:
 
 def _semantic(lines: Sequence[str], folder: Path, embedder: Embedder) -> Rank:
     corpus, index = _Lines(lines), Index(folder / "index", "quality")
-    leg, stock = Meaning(embedder), Stock(list(corpus.records()), VectorCache(folder, "quality"))
+    leg, cache = Meaning(embedder), VectorCache(folder, "quality")
+    records = list(corpus.records())
 
     def ask(text: str, limit: int) -> list[str]:
-        words = index.search(corpus, Query(text, limit=max(limit, POOL)))
-        while (found := leg.join(Query(text, limit=limit), [stock], words)).degraded:
+        query = Query(text, limit=limit)
+        # The question itself among the memories would tell the leg that some memory says the same.
+        stock = Stock([record for record, line in zip(records, lines, strict=True) if line != text], cache)
+        while (near := leg.near(query, [stock])).degraded:
             continue
-        return [lines[int(hit.path.split("/")[1])] for hit in found.hits]
+        words = index.search(corpus, Query(text, limit=max(limit, POOL)), also=near.paths)
+        return [lines[int(hit.path.split("/")[1])] for hit in near.join(query, words).hits]
 
     return ask
 

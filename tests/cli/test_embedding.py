@@ -1,8 +1,10 @@
 """Recall by meaning as a person meets it: set, asked, failing, purged (RULES 9)."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -17,6 +19,7 @@ from tests.fakes.openai_server import openai_server
 __all__ = ["openai_server"]
 
 SAME = {"exams": "tests", "ship": "deploy"}
+RULES = [{"op": "create", "scope": "project", "section": "General", "content": f"Rule {n} of many."} for n in range(40)]
 
 
 def meant(request):
@@ -66,7 +69,6 @@ def test_without_the_setting_nothing_is_sent_and_nothing_imported(semantic, serv
 
 
 def _whole(invincat):
-
     return {**os.environ, **invincat.environment}
 
 
@@ -117,6 +119,52 @@ def test_both_stores_are_searched_and_each_keeps_its_own_vectors(semantic, repo,
     data = semantic.environment["INVINCAT_DATA_DIR"]
     for place in (repo, type(repo)(data)):
         assert len(list(place.rglob("*vectors*"))) == 1
+
+
+def test_everything_can_be_embedded_now(semantic, server):
+    run = semantic("index", "--embed")
+    assert run.out.splitlines() == ["the search index is up to date", "3 memories were embedded"]
+    assert "embedding 3 of 3" in run.err
+    before = len(server.requests)
+    assert semantic("index", "--embed").out.endswith("every memory is embedded already\n")
+    semantic("recall", "exams")
+    assert [len(request.body["input"]) for request in server.requests[before:]] == [1, 1]
+
+
+def test_embedding_that_fails_says_so_in_one_line_and_goes_on_the_next_time(semantic, server):
+    semantic.apply(*RULES)
+    server.script(meant, meant, fail(429, "slow down"))
+    run = semantic("index", "--embed", code=75)
+    assert run.err.splitlines()[-1].startswith("invincat: the endpoint answered 429: slow down")
+    assert semantic("index", "--embed").out.endswith("\n27 memories were embedded\n")
+
+
+def test_the_index_is_brought_up_without_embeddings(semantic, server):
+    off = type(semantic)(semantic.directory, {**semantic.environment, "INVINCAT_EMBEDDING": "off"})
+    assert off("index").out == "the search index is up to date\n"
+    assert "config set embedding local" in off("index", "--embed", code=1).err.splitlines()[-1]
+    assert not server.requests
+
+
+def test_embedding_can_be_interrupted_and_goes_on(semantic, server):
+    semantic.apply(*RULES)
+    leave = threading.Event()
+
+    def slow(request):
+        leave.wait(0.3)
+        return meant(request)
+
+    server.always(slow)
+    command = [sys.executable, "-m", "invincat", "index", "--embed"]
+    with subprocess.Popen(command, cwd=semantic.directory, env=_whole(semantic), stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        while b"embedding 16" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert b"interrupted; what was done is kept" in process.stderr.read()
+    assert process.returncode == 130
+    leave.set()
+    assert " of 27\n" in semantic("index", "--embed").err
 
 
 def test_a_purge_takes_the_vectors(semantic, repo):

@@ -44,6 +44,9 @@ class Snapshot:
     def find(self, id: str) -> Record | None:
         return next((record for record in self.records() if record.id == id), None)
 
+    def is_purged(self) -> bool:
+        return False
+
     def changes(self, since: str) -> Changes | None:
         number = int(since[1:]) if since[1:].isdecimal() else -1
         if not 0 <= number < len(self.versions):

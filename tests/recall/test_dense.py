@@ -2,16 +2,18 @@
 
 import threading
 import time
+from array import array
 from collections import deque
 
 import pytest
+from ulid import ULID
 
 from invincat.errors import ConfigurationError, ProviderError
 from invincat.llm.embedding_scripted import ScriptedEmbedder
 from invincat.memory.entry import Kind
 from invincat.memory.scope import Scope
-from invincat.recall.dense import WHY, Meaning
-from invincat.recall.fusion import POOL, fuse
+from invincat.recall.dense import Meaning
+from invincat.recall.fusion import POOL, WHY, fuse
 from invincat.recall.query import Query
 from invincat.recall.vectors import Stock, VectorCache
 
@@ -33,9 +35,10 @@ def search(index, cache):
 
     def run(store, query, embedder=None, meaning=None, cache=cache):
         query = Query(query) if isinstance(query, str) else query
-        words = index.search(store, Query(**{**vars(query), "limit": max(query.limit, POOL)}))
         leg = meaning or Meaning(embedder or ScriptedEmbedder(SAME))
-        return leg.join(query, [Stock(list(store.records()), cache)], words)
+        near = leg.near(query, [Stock(list(store.records()), cache)])
+        wide = Query(**{**vars(query), "limit": max(query.limit, POOL)})
+        return near.join(query, index.search(store, wide, also=near.paths))
 
     return run
 
@@ -72,6 +75,48 @@ def test_an_exact_name_is_not_lost_among_what_is_near(search, corpus, record):
     assert names(search(corpus(*near, exact), "INV_4711", embedder))[0] == "exact"
 
 
+def test_a_hit_by_meaning_is_the_same_record_as_one_by_words(search, corpus, record):
+    old = record("Exams run on a laptop", number=1, name="old", retired=True, superseded_by=str(ULID.from_int(3)))
+    store = corpus(old, record("Run the tests through nox", "Nox drives the matrix.", number=2, name="nox"))
+    (hit,) = search(store, "exams").hits
+    assert (hit.name, hit.why, hit.snippet, hit.predecessor) == ("nox", (WHY,), "Nox drives the matrix.", "old")
+    (retired, *_) = search(store, Query("exams laptop", include_retired=True)).hits
+    assert (retired.name, retired.successor) == ("old", "nox")
+
+
+def test_what_is_to_be_answered_with_passes_the_filters_and_stands_there_once(index, store):
+    everything = [record.path for record in store.records()]
+    results = index.search(store, Query("nox"), also=[*everything, "memory/general/gone.md"])
+    assert (names(results)[0], sorted(names(results)), results.total) == ("nox", ["cache", "deploy", "mine", "nox"], 1)
+    assert names(index.search(store, Query("nox", kind=Kind.GOTCHA), also=everything)) == ["cache"]
+
+
+def test_what_is_near_says_its_words_however_many_have_more_of_them(search, corpus, record):
+    many = [record(f"ship ship ship number {n}", number=n, name=f"n{n}") for n in range(POOL * 2)]
+    wanted = record("ship", "dusk nightfall sundown twilight gloaming moonrise " * 4, number=500, name="it")
+    evening = dict.fromkeys([*wanted.memory.body.split(), "evening"], "evening")
+    embedder = ScriptedEmbedder(evening, alike=0.7)
+    results = search(corpus(*many, wanted), "ship evening", embedder)
+    found = {hit.name: hit.why for hit in results.hits}
+    assert (found["it"], results.total) == (("title: ship",), POOL * 2 + 1)
+
+
+def test_what_says_the_same_counts_more_than_its_words(search, corpus, record):
+    same = record("Exams ship nightly", number=1, name="same")
+    words = record("Tests deploy", "Tests deploy, tests deploy.", number=2, name="words")
+    others = [record(f"Rule number {n}", number=n + 3, name=f"n{n}") for n in range(20)]
+    store, text = corpus(same, words, *others), "Tests deploy nightly"
+    assert names(search(store, text, ScriptedEmbedder(SAME, alike=0.95)))[0] == "same"
+    assert names(search(store, text, ScriptedEmbedder(SAME, alike=1.01)))[0] == "words"
+
+
+def test_only_a_model_that_tells_what_is_alike_is_asked_twice(search, store):
+    for alike, asked in ((None, [("tests",)]), (0.9, [("tests",), ("tests",)])):
+        embedder = ScriptedEmbedder(SAME, alike=alike)
+        search(store, "tests", embedder)
+        assert [texts for texts, _ in embedder.asked if texts == ("tests",)] == asked
+
+
 def test_no_word_in_the_question_no_hits_and_nothing_is_sent(search, store):
     embedder = ScriptedEmbedder()
     for text in ("", "***", "。、"):
@@ -86,7 +131,7 @@ def test_filters_hold_for_what_is_found_by_meaning(search, store):
     assert found() >= {"deploy"}
     assert not found() & {"old", "elsewhere"}
     assert "old" in found(include_retired=True)
-    assert "elsewhere" in found(project="another")
+    assert "elsewhere" in found(projects=frozenset({"another"}))
     assert found(scope=Scope.USER) == {"mine"}
     assert found(kind=Kind.GOTCHA) <= {"cache"}
     assert found(section="Nowhere") == set()
@@ -210,6 +255,41 @@ def test_vectors_from_elsewhere_and_damaged_ones_are_made_anew(search, store, tm
     assert VectorCache(folder, "here").load("scripted", blobs)
 
 
+def test_vectors_that_are_none_are_made_anew(search, store, cache):
+    search(store, "tests")
+    blobs = [record.blob for record in store.records()]
+    for value in (float("nan"), 1e30, 0.0):
+        cache.save("scripted", {blobs[0]: array("f", [value] * 512)})
+        cache._known.clear()
+        assert names(search(store, "exams", cache=cache))[0] == "nox"
+        assert cache.load("scripted", blobs[:1])[blobs[0]] != array("f", [value] * 512).tobytes()
+
+
+def filled(embedder, store, cache):
+    told = []
+    count = Meaning(embedder).fill([Stock(list(store.records()), cache)], lambda *progress: told.append(progress))
+    return count, told
+
+
+def test_everything_is_embedded_at_once_active_memories_first(store, cache):
+    embedder = ScriptedEmbedder(batch=4)
+    assert filled(embedder, store, cache) == (6, [(4, 6), (6, 6)])
+    assert embedder.asked[-1][0][-1] == "Deploy to the old cluster"
+    assert filled(embedder, store, cache) == (0, [])
+
+
+def test_embedding_everything_goes_on_where_it_failed(store, cache):
+    embedder = ScriptedEmbedder(batch=4, faults=deque([None, None, ProviderError("overloaded")]))
+    with pytest.raises(ProviderError, match="overloaded"):
+        filled(embedder, store, cache)
+    assert filled(embedder, store, VectorCache(cache._cache._path.parent, "here")) == (2, [(2, 2)])
+
+
+def test_vectors_of_another_dimension_are_made_anew_at_once(store, cache):
+    filled(ScriptedEmbedder(), store, cache)
+    assert filled(ScriptedEmbedder(dimension=600), store, cache)[0] == 6
+
+
 def test_a_place_that_cannot_be_written_costs_nothing_but_time(search, store, tmp_path):
     (tmp_path / "file").write_text("in the way")
     assert names(search(store, "exams", cache=VectorCache(tmp_path / "file", "here")))[0] == "nox"
@@ -227,7 +307,14 @@ def test_fusion_orders_by_both_halves():
 
 def test_fusion_keeps_the_scores_on_which_both_agree():
     words = {"a": 90.0, "b": 50.0, "c": 10.0}
-    assert fuse(words, {key: value / 100 for key, value in words.items()}) == pytest.approx(words)
+    for weight in (0.0, 0.3, 0.5, 1.0):
+        assert fuse(words, {key: value / 100 for key, value in words.items()}, weight) == pytest.approx(words)
+
+
+def test_fusion_weighs_what_meaning_counts():
+    words, meaning = {"a": 90.0, "b": 10.0}, {"a": 0.1, "b": 0.9}
+    assert fuse(words, meaning, 0.3)["a"] > fuse(words, meaning, 0.3)["b"]
+    assert fuse(words, meaning, 0.8)["a"] < fuse(words, meaning, 0.8)["b"]
 
 
 def test_fusion_takes_what_is_not_known_for_average():

@@ -3,6 +3,7 @@
 import os
 import pickle
 import random
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -36,6 +37,7 @@ class Counting:
         self.corpus = corpus
         self.rebuilds = 0
         self.tip, self.changes, self.read, self.find = corpus.tip, corpus.changes, corpus.read, corpus.find
+        self.is_purged = corpus.is_purged
 
     def records(self) -> Any:
         self.rebuilds += 1
@@ -257,6 +259,11 @@ def _lose_everything(folder: Path) -> None:
     folder.rmdir()
 
 
+def _put_a_file_in_its_place(folder: Path) -> None:
+    shutil.rmtree(folder.parent)
+    folder.parent.write_text("not a folder\n")
+
+
 def _garble_stamp(folder: Path) -> None:
     (folder.parent / "stamp.json").write_bytes(b'{"schema": \xff')
 
@@ -277,6 +284,7 @@ def _escape(folder: Path) -> None:
         _lose_segments,
         _scramble_contents,
         _lose_everything,
+        _put_a_file_in_its_place,
         _garble_stamp,
         _other_version,
         _escape,
