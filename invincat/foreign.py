@@ -4,15 +4,15 @@ import hashlib
 from collections.abc import Callable, Collection
 from datetime import datetime
 
-from invincat.errors import StoreError
+from invincat.errors import StoreError, UserError
 from invincat.governance import secrets
 from invincat.memory.entry import format_time
 from invincat.memory.refusal import Reason
 from invincat.memory.scope import Scope
 from invincat.outcome import Outcome, write_audit
-from invincat.store.base import MEMORY_REF, PROPOSALS, Commit, Store
+from invincat.store.base import BACKUPS, MEMORY_REF, PROPOSALS, Commit, Store
 from invincat.store.format import require_writable
-from invincat.store.journal import Foreign, Journal, brought_by, difference, put_back_draft
+from invincat.store.journal import Foreign, Journal, TooManyFiles, brought_by, difference, put_back_draft
 from invincat.store.tree import ViewReader
 
 
@@ -65,6 +65,7 @@ class ForeignMoves:
         """Undo a move that is where the ref is now, unless it is `known`; the proposal that keeps what it brought.
 
         None where there is nothing to undo, or nothing to keep: it deleted the ref, or moved it to an older commit.
+        What no proposal can hold is kept as a backup.
         """
         with self._store.exclusive():
             moves, tip, now = self.moves(), self._store.tip(), self._clock()
@@ -77,8 +78,11 @@ class ForeignMoves:
             return kept
 
     def take(self, ref: str, held: Commit) -> Outcome:
-        """A person's yes to files that were put back: written as they are, where nobody changed them meanwhile."""
-        base, subject = held.parents[0], held.message.partition("\n")[0]
+        """A person's yes to files that were put back: written as they are, where nobody changed them meanwhile.
+
+        UserError where the proposal was not made against a memory commit.
+        """
+        base, subject = base_of(held), held.message.partition("\n")[0]
         with self._store.exclusive():
             tip, now = self._store.tip() or base, self._clock()
             require_writable(self._store, tip)
@@ -97,7 +101,12 @@ class ForeignMoves:
         return self._decided(now, tip, after, tuple(reasons))
 
     def _keep(self, move: Foreign, base: str, now: datetime) -> str | None:
-        draft = put_back_draft(self._store, move)
+        try:
+            draft = put_back_draft(self._store, move)
+        except TooManyFiles:
+            ref = f"{BACKUPS}{now:%Y%m%dT%H%M%SZ}"
+            self._store.swap(ref, self._store.tip(ref), move.new)
+            return None
         if draft is None:
             return None
         [held] = self._store.write(base, [draft], self._store.author(), now)
@@ -124,3 +133,11 @@ class ForeignMoves:
         )
         write_audit(self._store, now, "user", outcome)
         return outcome
+
+
+def base_of(held: Commit) -> str:
+    """The memory commit that a proposal was made against, whose first commit this is; UserError for somebody's root."""
+    if not held.parents:
+        step = "it was not made by invincat; `invincat review reject` puts it aside"
+        raise UserError("the proposal stands on no memory commit", where=held.id[:12], next_step=step)
+    return held.parents[0]

@@ -8,6 +8,7 @@ import hashlib
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -34,6 +35,7 @@ from invincat.store.base import MEMORY_REF, PATIENCE, PROPOSALS, REJECTED, Commi
 from invincat.store.format import require_writable
 from invincat.store.journal import Journal, NoNotes, NoteCache
 from invincat.store.message import Hold, Message, compose, compose_scores, read
+from invincat.store.replay import replay
 from invincat.store.revision import resolve
 from invincat.store.tree import ViewReader
 
@@ -113,6 +115,19 @@ class Ledger:
             raise StoreError(what, where=self._store.location, next_step="run `invincat doctor --repair`")
         return tip
 
+    def _take_up(self) -> bool:
+        """Put what another tool's move left out of our line on top of it, where nothing stands against that.
+
+        False when somebody moved the ref meanwhile: what is written now would let it be forgotten.
+        """
+        lost, tip = self._store.left_behind(), self._store.tip()
+        with suppress(StoreError):  # it stays where it is backed up
+            if lost and tip and (drafts := replay(self._store, lost, tip)):
+                require_writable(self._store, tip)
+                *_, last = self._store.write(tip, drafts, self._store.author(), self._clock())
+                return self._store.swap(MEMORY_REF, tip, last)
+        return True
+
     def submit(self, proposal: Proposal, grounds: Grounds | None = None, *, dry_run: bool = False) -> Outcome:
         """Decide a proposal and carry the decision out; all or nothing (RULES 3.3, 3.4).
 
@@ -133,13 +148,15 @@ class Ledger:
 
     def _attempt(self, proposal: Proposal, grounds: Grounds, *, dry_run: bool) -> Outcome | None:
         """One try on the tip as it is now; None when somebody moved the ref meanwhile."""
+        if not dry_run and not self._take_up():
+            return None
         tip = self._tip()
         base = tip or (None if dry_run else self._store.write_root())
         view = self._reader.view(base) if base else View()
         if base:
             require_writable(self._store, base)
         now = self._clock()
-        context = Context(now=now, new_id=self._new_id, scope=self._scope, source=proposal.source)
+        context = Context(now, self._new_id, self._scope, proposal.source, proposal.buried)
         judgement = judge(view, proposal, context, grounds, self._policy())
         chains = [chain for chain in _chains(judgement.steps) if chain[0].op != "noop"]
         ids: list[str] = []

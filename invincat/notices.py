@@ -14,8 +14,9 @@ def notices_of(ledger: Ledger) -> list[str]:
 
 
 def _left_out(ledger: Ledger) -> list[str]:
-    """How many files are no memories; whoever searched only has read no view yet."""
-    problems = ledger.view().problems if ledger.reader.problems is None else ledger.reader.problems
+    """How many files are no memories."""
+    tip = ledger.tip()
+    problems = ledger.reader.problems(tip) if tip else ()
     if not problems:
         return []
     what = "1 file is" if len(problems) == 1 else f"{len(problems)} files are"

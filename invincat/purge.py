@@ -20,7 +20,8 @@ from invincat.store.base import MEMORY_REF
 from invincat.store.git import GitStore
 from invincat.store.proof import prove
 from invincat.store.prune import lost_of_ours, remove
-from invincat.store.purge import Sought, Tracking, expire_logs, forget_tracking, purged_ids, rewrite, tracking
+from invincat.store.purge import Sought, Tracking, expire_logs, forget_tracking, rewrite, tracking
+from invincat.store.purged import purged_ids
 from invincat.store.scrub import holders, scrub
 
 
@@ -77,7 +78,7 @@ def purge(
         purged = purged_ids(store, store.tip())
         expire_logs(store.repository, purged)
         words = (*done.dropped, *([sought.memory] if sought.memory else []))
-        files = sum(scrub(place, sought.needle, words) for place in places)
+        files = sum(scrub(place, sought.needle, words, done.moved) for place in places)
         doomed = lost_of_ours(store.repository, purged)
         remove(store.repository, doomed)
         line = {"time": format_time(now), "actor": "user", "verdict": "purged", "memory": sought.memory}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from invincat import foreign
 from invincat.errors import UserError
 from invincat.ledger import Ledger, held_chain
 from invincat.memory.entry import format_time
@@ -67,9 +68,9 @@ def find_move(ledgers: Sequence[Ledger], start: str) -> tuple[Ledger, Foreign] |
 
 
 def base_of(ledger: Ledger, proposal: Waiting) -> str:
-    """The memory commit that a proposal was made against."""
+    """The memory commit that a proposal was made against (`foreign.base_of`)."""
     *_, (first, _) = held_chain(ledger.store, proposal.commit)
-    return first.parents[0]
+    return foreign.base_of(first)
 
 
 def accept(ledgers: Sequence[Ledger], start: str) -> Outcome:

@@ -33,11 +33,14 @@ def command(
     if (transcript is None) == (rev is None):
         raise click.UsageError("give one of --transcript FILE and --commit REV")
     app = app_of(context)
+    if rev is not None and app.source and (what := app.source.in_progress()):
+        click.echo(f"{what} is in progress: nothing was extracted; run it again when that is over", err=True)
+        finish_all([], as_json=as_json)
     origin = app.origin(extractor, session)
     if transcript is not None:
         messages = read_transcript(_text(transcript))
-        slug = app.project_slug
-        outcomes = extract_transcript(messages, app.ledger, origin, app.grounds, slug, dry_run=dry_run)
+        key = app.project_key
+        outcomes = extract_transcript(messages, app.ledger, origin, app.grounds, key, dry_run=dry_run)
     else:
         commit = app.source.commit(rev or "") if app.source else None
         if commit is None:

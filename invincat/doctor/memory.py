@@ -19,6 +19,7 @@ from invincat.recall.stamp import Stamp
 from invincat.review import waiting
 from invincat.store.base import BACKUPS
 from invincat.store.git import GitStore
+from invincat.store.leftovers import EDITS, left_in_state
 from invincat.store.purge import purged_in
 from invincat.store.repair import diagnose
 
@@ -26,9 +27,8 @@ REPAIR: Final = "run `invincat doctor --repair`"
 # FORMAT "State directory".
 _KNOWN: Final = {
     *("index", "parsed", "reminders", "usage.json", "queue", "sessions", "journal", "rejected.jsonl", "audit.jsonl"),
-    *("trust.json", "rewrites", "lock", "pending"),
+    *("trust.json", "rewrites", "lock", "pending", "key", "profiles.json", EDITS),
 }
-LEFTOVERS: Final = ("pending.tmp",)
 
 
 def memories(app: App) -> Iterator[Line]:
@@ -82,9 +82,8 @@ def locks(app: App) -> Iterator[Line]:
         for path in store.stale_locks():
             yield warn("locks", f"{path} was left by a process that is gone", REPAIR)
         if not store.repository.state_dir.is_symlink():
-            for name in LEFTOVERS:
-                if (store.repository.state_dir / name).exists():
-                    yield warn("locks", f"{store.repository.state_dir / name} was left by a killed writer", REPAIR)
+            for path in left_in_state(store.repository.state_dir):
+                yield warn("locks", f"{path} was left by a process that is gone", REPAIR)
 
 
 def state(app: App) -> Iterator[Line]:
@@ -103,7 +102,7 @@ def state(app: App) -> Iterator[Line]:
         for path in sorted(folder.iterdir()):
             if path.is_symlink():
                 yield fail("state", f"{path} is a link", "remove it; it is not ours")
-            elif path.name not in {*_KNOWN, *LEFTOVERS}:
+            elif path.name not in _KNOWN and path not in left_in_state(folder):
                 yield warn("state", f"{path} is not ours", "remove it if it is not yours either")
 
 

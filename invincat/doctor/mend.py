@@ -7,10 +7,11 @@ from pathlib import Path
 from invincat.app import App, utc_now
 from invincat.doctor.line import Line, fail, guarded, ok
 from invincat.doctor.machine import stores
-from invincat.doctor.memory import LEFTOVERS, broken_caches, too_open
+from invincat.doctor.memory import broken_caches, too_open
 from invincat.memory.entry import format_time
 from invincat.store.base import BACKUPS
 from invincat.store.git import GitStore
+from invincat.store.leftovers import left_in_state
 from invincat.store.repair import Repaired, diagnose, repair
 
 
@@ -52,10 +53,9 @@ def _leftovers(store: GitStore) -> Iterator[Line]:
         return
     with store.exclusive():
         paths = store.sweep_locks()
-        for path in (folder / name for name in LEFTOVERS):
-            if path.is_file():
-                path.unlink()
-                paths.append(path)
+        for path in left_in_state(folder):
+            _remove(path)
+            paths.append(path)
         for path in paths:
             yield _done(store, f"removed {path}")
 

@@ -14,6 +14,8 @@ from invincat.store.own import require_own
 # Of its state only what is neither rebuilt at will nor belongs to the store that goes.
 _LOGS: Final = ("journal", "audit.jsonl", "rejected.jsonl", "rewrites")
 _FOLDERS: Final = ("queue", "sessions")
+# The git at the other end is told by itself, since it takes no settings from ours.
+_SHOW_ALL: Final = "git -c 'transfer.hideRefs=!refs/invincat' -c 'uploadpack.hideRefs=!refs/invincat' upload-pack"
 
 
 def move_store(old: Repository, new: Repository) -> None:
@@ -61,7 +63,8 @@ def _fetch(old: Repository, target: Repository, refs: list[str]) -> None:
         return
     # Whatever a person's settings say of fetching: it is one's own folder.
     options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no"]
-    fetched = run_in(target, ["-c", "protocol.file.allow=always", "fetch", *options, "--", str(old.git_dir), *refs])
+    words = ["-c", "protocol.file.allow=always", "fetch", *options, f"--upload-pack={_SHOW_ALL}"]
+    fetched = run_in(target, [*words, "--", str(old.git_dir), *refs])
     if fetched.returncode:
         raise StoreError(f"the memories cannot be moved: {first_line(fetched.stderr)}", where=str(old.git_dir))
 

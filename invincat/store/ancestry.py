@@ -10,9 +10,12 @@ from invincat.store.base import Commit
 _LAST_SECOND: Final = 253402300799  # of the year 9999
 
 
-def moment(seconds: int) -> datetime:
-    """The time that a commit gives, in UTC; what no calendar knows becomes the nearest time that it does."""
-    return datetime.fromtimestamp(min(max(seconds, 0), _LAST_SECOND), UTC)
+def moment(seconds: int | None) -> datetime:
+    """The time that a commit gives, in UTC; what no calendar knows becomes the nearest time that it does.
+
+    None: it gives none that can be read, which is the earliest time, as for git.
+    """
+    return datetime.fromtimestamp(min(max(seconds or 0, 0), _LAST_SECOND), UTC)
 
 
 def newest_first(tip: str, read: Callable[[str], Commit]) -> Iterator[Commit]:

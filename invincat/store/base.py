@@ -37,6 +37,10 @@ class ObjectMissing(StoreError):
     """An object that a tree or ref names cannot be read."""
 
 
+class ObjectDenied(ObjectMissing):
+    """An object is there, and the operating system does not let us read it: nothing is lost, nothing to repair."""
+
+
 class StoreBusy(StoreError):
     """Another process held the store's lock for longer than we would wait."""
 
@@ -79,11 +83,16 @@ class Commit:
 
 @dataclass(frozen=True)
 class Draft:
-    """One commit to be made: files to put (path -> bytes), paths to remove, and the message."""
+    """One commit to be made: files to put (path -> bytes), paths to remove, and the message.
+
+    `author` and `time` are given where it was said by another, or before now.
+    """
 
     message: str
     puts: Mapping[str, bytes] = field(default_factory=dict)
     removes: frozenset[str] = frozenset()
+    author: Signature | None = None
+    time: datetime | None = None
 
 
 class Store(Protocol):
@@ -138,6 +147,9 @@ class Store(Protocol):
         Entries that no draft touches keep their bytes and modes, whatever they are. A folder that becomes
         empty disappears.
         """
+
+    def left_behind(self) -> str | None:
+        """Our last commit on the memory ref, where another tool's move has left it out; None where all is in."""
 
     def swap(self, ref: str, old: str | None, new: str | None) -> bool:
         """Move a ref from `old` to `new` (None: absent) and journal it; False when it is not at `old`.

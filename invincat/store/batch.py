@@ -106,7 +106,7 @@ class Batch:
         """
         limits = ["--", *paths] if len(paths) <= MANY_PATHS else []
         heads = [head, f"^{since}"] if since else [head]
-        how = ["-z", "-m", "--raw", "--full-history", "--no-renames", "--no-abbrev", "--no-show-signature"]
+        how = ["-z", "-m", "--raw", "--full-history", "--no-renames", "--no-abbrev"]
         answer = self._run(
             ["--literal-pathspecs", "log", *how, *limit, "--format=%H", "--stdin"],
             [*heads, *limits],

@@ -52,7 +52,7 @@ class Folders:
     def store(self) -> str:
         """Write the changed trees, innermost first, and return the id of the top one."""
         if self._top.changed:
-            self._tree = self._store(self._top)
+            self._tree = self._store()
         return self._tree
 
     def _open(self, above: Iterable[bytes], path: str, *, make: bool) -> _Folder:
@@ -76,18 +76,20 @@ class Folders:
         folder.opened[name] = inner
         return inner
 
-    def _store(self, folder: _Folder) -> str:
-        for name, inner in list(folder.opened.items()):
-            if not inner.changed:
-                continue
-            id = self._store(inner)
-            if inner.entries:
-                folder.entries[name] = (FOLDER_MODE, id)
+    def _store(self) -> str:
+        # Not by calls: a foreign file may stand thousands of folders deep.
+        changed = [(self._top, b"", self._top)]
+        for _, _, folder in changed:
+            changed += [(folder, name, inner) for name, inner in folder.opened.items() if inner.changed]
+        for above, name, folder in reversed(changed[1:]):
+            folder.changed = False
+            if folder.entries:
+                above.entries[name] = (FOLDER_MODE, self._write(folder.entries))
             else:
-                folder.entries.pop(name, None)
-                del folder.opened[name]
-        folder.changed = False
-        return self._write(folder.entries)
+                above.entries.pop(name, None)
+                del above.opened[name]
+        self._top.changed = False
+        return self._write(self._top.entries)
 
 
 def _not_a_folder(name: bytes, mode: int, path: str) -> StoreError:

@@ -5,16 +5,16 @@ import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from dulwich.errors import ObjectFormatException
 from dulwich.objects import Commit as GitCommit
 from dulwich.objects import ObjectID
 from dulwich.refs import Ref, check_ref_format
 from dulwich.repo import InvalidWorktreeConfiguration, Repo, UnsupportedExtension, UnsupportedVersion
-from filelock import Timeout
 
 from invincat.errors import ConfigurationError, InternalError, StoreError
 from invincat.store import leftovers, signing
@@ -43,6 +43,9 @@ from invincat.store.odb import ObjectDatabase
 from invincat.store.refs import refs_of
 from invincat.store.state import Move, StateDir
 
+if TYPE_CHECKING:
+    from filelock import FileLock
+
 _UNUSABLE: Final = (UnsupportedExtension, UnsupportedVersion, InvalidWorktreeConfiguration, ObjectFormatException)
 
 # Seconds between two tries for the lock.
@@ -69,7 +72,6 @@ class GitStore:
         self._objects = ObjectDatabase(self._repo, repository)
         self._refs = refs_of(self._repo, repository, ref_patience)
         self._state = StateDir(repository.state_dir)
-        self._lock = self._state.lock()
         self._author: Signature | None = None
         self._is_signing: bool | None = None
         self._shallow: tuple[tuple[int, int] | None, frozenset[str]] = (None, frozenset())
@@ -149,7 +151,7 @@ class GitStore:
             input=b"".join(os.fsencode(line) + b"\n" for line in lines),
         )
         if asked.returncode:
-            raise StoreError(first_line(asked.stderr), where=self.location, next_step="see `git fsck`")
+            raise StoreError(first_line(asked.stderr), where=self.location, next_step="run `invincat doctor --repair`")
         yield from asked.stdout.decode().split()
 
     def list_tree(self, tree: str) -> tuple[TreeEntry, ...]:
@@ -187,7 +189,7 @@ class GitStore:
             self._state.require_plain("lock", "pending", "pending.tmp", "journal")
         try:
             self._lock.acquire(timeout=timeout, poll_interval=_POLL)
-        except Timeout:
+        except TimeoutError:
             raise StoreBusy(
                 f"another process was writing for more than {timeout:g} s", where=self.location, next_step="try again"
             ) from None
@@ -221,7 +223,8 @@ class GitStore:
                     folders.remove(path)
                 for path, data in draft.puts.items():
                     folders.put(path, self._objects.add_blob(data))
-                parent = self._add_commit(folders.store(), [parent], draft.message, author, now)
+                who, at = draft.author or author, draft.time or now
+                parent = self._add_commit(folders.store(), [parent], draft.message, who, at)
                 ids.append(parent)
         return ids
 
@@ -281,6 +284,10 @@ class GitStore:
         with _disk():
             self._state.append(log, record)
 
+    @cached_property
+    def _lock(self) -> "FileLock":
+        return self._state.lock()
+
     def _require_lock(self) -> None:
         if not self._lock.is_locked:
             raise InternalError("a write outside of `exclusive`")
@@ -321,8 +328,8 @@ class GitStore:
                 self._state.journal(move)
         self._state.settle()
 
-    def _keep_left_behind(self) -> None:
-        """Back up our last commit where another tool's move has left it out.
+    def left_behind(self) -> str | None:
+        """`Store.left_behind`.
 
         Beside a `git pack-refs`, git's own update may succeed on an old value (LIBRARIES 2). Who sets the ref back on
         purpose leaves no such fork.
@@ -331,15 +338,21 @@ class GitStore:
         try:
             tip = self.tip()
             if last is None or last.new is None or tip is None or tip == last.new:
-                return
-            if self._leads_to(tip, last.new) or self._leads_to(last.new, tip):
-                return
-            if last.new in self.refs(BACKUPS).values():
-                return
+                return None
+            return None if self._leads_to(tip, last.new) or self._leads_to(last.new, tip) else last.new
         except StoreError:  # what is broken is for a repair
+            return None
+
+    def _keep_left_behind(self) -> None:
+        """Back up what was left behind, so that no `git gc` takes it."""
+        lost = self.left_behind()
+        try:
+            if lost is None or lost in self.refs(BACKUPS).values():
+                return
+        except StoreError:  # as above
             return
         at = datetime.now(UTC)
-        while not self._refs.move(move := Move(f"{BACKUPS}{at:%Y%m%dT%H%M%SZ}", None, last.new)):
+        while not self._refs.move(move := Move(f"{BACKUPS}{at:%Y%m%dT%H%M%SZ}", None, lost)):
             at += timedelta(seconds=1)
         self._state.journal(move)
 

@@ -139,9 +139,14 @@ class InMemoryStore:
                 if any(other.startswith(f"{path}/") or path.startswith(f"{other}/") for other in files):
                     raise StoreError("a file or a folder is in the way", where=path)
                 files[path] = (FILE_MODE, self._add_blob(data))
-            parent = self._add_commit(self._add_tree(files), (parent,), draft.message, author, now)
+            who, at = draft.author or author, draft.time or now
+            parent = self._add_commit(self._add_tree(files), (parent,), draft.message, who, at)
             ids.append(parent)
         return ids
+
+    def left_behind(self) -> str | None:
+        """`Store.left_behind`: no other tool writes here."""
+        return None
 
     def swap(self, ref: str, old: str | None, new: str | None) -> bool:
         """`Store.swap`."""

@@ -4,7 +4,7 @@ Every move that the ledger makes is a line with where the ref came from, so a ga
 last one and the ref, is a move that somebody else made. What we write on top of one does not hide it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -20,7 +20,13 @@ SETTLING: Final = ("accepted", "put_back", "repaired")
 _WORTH_KEEPING: Final = 64 * 1024
 _NOTE: Final = "journal"
 _TOLD: Final = "told"
+# So many files make a proposal that a person can look through, or an operation.
+MOST_FILES: Final = 10_000
 _WHY: Final = "the memory ref was moved past the gate while an agent was at work, and put back; a person decides"
+
+
+class TooManyFiles(StoreError):
+    """Two commits differ in more files than can be looked through."""
 
 
 class Foreign(msgspec.Struct, frozen=True):
@@ -143,28 +149,45 @@ class Journal:
 
 
 def brought_by(store: Store, reader: ViewReader, moves: Iterable[Foreign]) -> frozenset[str]:
-    """Ids of the memories that foreign moves made or changed; whatever they are now, somebody else wrote in them."""
+    """Ids of the memories that foreign moves made or changed; whatever they are now, somebody else wrote in them.
+
+    Where a move led to what is lost, all that came since may be of it.
+    """
     ids: set[str] = set()
     for move in moves:
         if move.new is None:
             continue
+        old, new = _readable(store, move.old), _readable(store, move.new) or store.tip()
         try:
-            old = store.commit(move.old).id if move.old else None
-        except ObjectMissing:
-            old = None
-        try:
-            blobs = [change.new for change in changed_files(store, old, move.new) if change.new]
+            blobs = [change.new for change in changed_files(store, old, new) if change.new] if new else []
         except ObjectMissing:
             continue  # what cannot be read cannot be injected either
         ids.update(memory.id for memory in reader.memories(blobs).values())
     return frozenset(ids)
 
 
+def _readable(store: Store, commit: str | None) -> str | None:
+    try:
+        return store.commit(commit).id if commit else None
+    except ObjectMissing:
+        return None
+
+
 def difference(store: Store, old: str, new: str, message: str) -> Draft:
-    """The plain files of a commit that another one has differently, as a draft on top of the latter; ObjectMissing."""
-    before, after = (dict(_plain_files(store, store.commit(id).tree, "")) for id in (old, new))
-    puts = {path: store.read_blob(blob) for path, blob in after.items() if before.get(path) != blob}
-    return Draft(message, puts, frozenset(before.keys() - after.keys()))
+    """The plain files of a commit that another one has differently, as a draft on top of the latter.
+
+    ObjectMissing; TooManyFiles, since a few folders that hold each other many times have billions of them.
+    """
+    puts: dict[str, bytes] = {}
+    removes: set[str] = set()
+    for path, blob in _changed(store, store.commit(old).tree, store.commit(new).tree):
+        if len(puts) + len(removes) == MOST_FILES:
+            raise TooManyFiles(f"differs from {old[:7]} in more than {MOST_FILES} files", where=new)
+        if blob is None:
+            removes.add(path)
+        else:
+            puts[path] = store.read_blob(blob)
+    return Draft(message, puts, frozenset(removes))
 
 
 def put_back_draft(store: Store, move: Foreign) -> Draft | None:
@@ -177,10 +200,19 @@ def put_back_draft(store: Store, move: Foreign) -> Draft | None:
     return draft if draft.puts or draft.removes else None
 
 
-def _plain_files(store: Store, tree: str, base: str) -> Iterable[tuple[str, str]]:
-    for entry in store.list_tree(tree):
-        path = f"{base}{entry.name}"
-        if entry.mode == FOLDER_MODE:
-            yield from _plain_files(store, entry.id, f"{path}/")
-        elif entry.mode == FILE_MODE:
-            yield path, entry.id
+def _changed(store: Store, old: str, new: str) -> Iterator[tuple[str, str | None]]:
+    """Paths of plain files that differ between two trees, with the new blob; equal folders are not opened."""
+    folders: list[tuple[str, str | None, str | None]] = [("", old, new)]
+    while folders:
+        base, *trees = folders.pop()
+        before, after = ({entry.name: entry for entry in store.list_tree(tree)} if tree else {} for tree in trees)
+        for name in before.keys() | after.keys():
+            sides = before.get(name), after.get(name)
+            if sides[0] == sides[1]:
+                continue
+            was, now = (side.id if side and side.mode == FOLDER_MODE else None for side in sides)
+            if was or now:
+                folders.append((f"{base}{name}/", was, now))
+            was, now = (side.id if side and side.mode == FILE_MODE else None for side in sides)
+            if was or now:
+                yield f"{base}{name}", now

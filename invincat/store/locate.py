@@ -15,6 +15,24 @@ from invincat.paths import make_private
 # or GIT_INDEX_FILE would send it to another repository (LIBRARIES 2 "Compatibility").
 _KEPT: Final = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG", "GIT_SSH", "GIT_ASKPASS", "GIT_TERMINAL_PROMPT")
 
+# What people set for their own eyes, or to run programs of theirs, and what would change the output that we read.
+_PINNED: Final = {
+    "core.commentChar": "#",
+    "core.fsmonitor": "false",
+    # Git would look whether an id is a ref's name, so read the packed refs before it holds a lock, and compare with
+    # those: they are read anew only if their time in seconds, size or inode differ.
+    "core.warnAmbiguousRefs": "false",
+    "diff.orderFile": os.devnull,
+    "diff.renameLimit": "1000",
+    "i18n.commitEncoding": "UTF-8",
+    "i18n.logOutputEncoding": "UTF-8",
+    "log.diffMerges": "separate",
+    "log.follow": "false",
+    "log.showRoot": "true",
+    "log.showSignature": "false",
+    "trailer.separators": ":",
+}
+
 # Settings of a clone that left something out.
 _PROMISED: Final = r"^(extensions\.partialclone|remote\..*\.promisor)$"
 
@@ -63,6 +81,12 @@ def child_environment(environment: Mapping[str, str] | None = None) -> dict[str,
     return {**kept, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
 
 
+def command(arguments: Sequence[str]) -> list[str]:
+    """A git command line that says the same whatever a person's settings are."""
+    pinned = (word for key, value in _PINNED.items() for word in ("-c", f"{key}={value}"))
+    return ["git", *pinned, *arguments]
+
+
 def run(
     arguments: Sequence[str],
     *,
@@ -75,10 +99,10 @@ def run(
     `more` is added to its environment. With a timeout (seconds) it has no terminal to ask at, and when the time is
     up it is ended with all that it started: TookTooLong.
     """
-    command = ["git", *arguments]
+    words = command(arguments)
     try:
         process = subprocess.Popen(
-            command,
+            words,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -96,7 +120,7 @@ def run(
         except BaseException:
             process.kill()
             raise
-    return subprocess.CompletedProcess(command, process.returncode, output, complaint)
+    return subprocess.CompletedProcess(words, process.returncode, output, complaint)
 
 
 def run_in(
@@ -108,8 +132,7 @@ def run_in(
     timeout: float | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `git` on this very repository, at the top of its work tree when it has one; otherwise as `run`."""
-    # A repository's own settings may name a program that git would start while it lists files.
-    where = ["-c", "core.fsmonitor=false", f"--git-dir={repository.git_dir}"]
+    where = [f"--git-dir={repository.git_dir}"]
     if repository.root is not None:
         where = ["-C", str(repository.root), *where, f"--work-tree={repository.root}"]
     return run([*where, *arguments], input=input, more=more, timeout=timeout)
@@ -122,7 +145,8 @@ def is_partial(repository: Repository) -> bool:
 
 def first_line(output: bytes) -> str:
     """Git's complaint in one line, without its `fatal:`; where the first only announces the second, both."""
-    lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
+    # A path in it may hold what Python takes for line ends, as U+2028; so in `_ask`.
+    lines = [line.strip() for line in output.decode("utf-8", "replace").split("\n") if line.strip()]
     if not lines:
         return "git failed without a word"
     line = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
@@ -154,8 +178,8 @@ def create_bare(git_dir: Path) -> Repository:
 
 def _ask(where: Sequence[str], directory: Path) -> Repository:
     asked = run([*where, "rev-parse", *_QUESTIONS])
-    answers = asked.stdout.decode("utf-8", "surrogateescape").splitlines()
-    if answers and answers[0].startswith("--"):
+    answers = asked.stdout.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")
+    if answers[0].startswith("--"):
         raise ConfigurationError("this git is too old", next_step="install git 2.31 or later")
     # Without a work tree the last question fails after the others were answered.
     if len(answers) != len(_QUESTIONS) - (2 if asked.returncode else 1):
@@ -169,7 +193,24 @@ def _refusal(complaint: bytes, directory: Path) -> UserError | ConfigurationErro
     # With a path instead of this it is one whose work tree or main repository has moved: git says which.
     elsewhere = line.partition(": ")[2].strip("'")
     if line.lower().startswith("not a git repository") and elsewhere in {"", ".git", str(directory)}:
+        if (refused := _refused(directory, has_looked_above="(or any " in line)) is not None:
+            step = "see that you may enter it, and that its folders `objects` and `refs` are there"
+            return ConfigurationError(f"git says: {line}", where=str(refused), next_step=step)
         return NotARepository(
             "not inside a git repository", where=str(directory), next_step="go to one, or run `git init` first"
         )
     return ConfigurationError(line, where=str(directory))
+
+
+def _refused(directory: Path, *, has_looked_above: bool) -> Path | None:
+    """The git directory that git does not take for one, as it may not enter it, or a part is missing."""
+    above = [place / ".git" for place in (directory, *directory.absolute().parents)] if has_looked_above else []
+    return next((place for place in (directory, *above) if _was_git_dir(place)), None)
+
+
+def _was_git_dir(place: Path) -> bool:
+    if not place.is_dir():
+        return False
+    if not os.access(place, os.X_OK):
+        return place.name.endswith(".git")
+    return (place / "HEAD").is_file() and (place / "config").is_file()

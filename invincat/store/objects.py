@@ -6,15 +6,18 @@ from dataclasses import replace
 from types import TracebackType
 from typing import IO, Any, Final, NamedTuple, Self
 
-from dulwich.objects import Blob, Commit, ShaFile, Tree
+from dulwich.errors import ObjectFormatException
+from dulwich.objects import Blob, Commit, ShaFile, Tree, parse_tree
 from dulwich.repo import Repo
 
 from invincat.errors import StoreError
 from invincat.store.base import ObjectMissing
-from invincat.store.locate import Repository, child_environment, first_line, run_in
+from invincat.store.locate import Repository, child_environment, command, first_line, run_in
 from invincat.store.odb import write_object
 
 _NUMBERS: Final = {kind.type_name.decode(): kind.type_num for kind in (Blob, Commit, Tree)}
+# A repair keeps what it sets aside in a backup.
+_SET_ASIDE: Final = "run `invincat doctor --repair`, then `invincat doctor --prune-backups`"
 
 
 class Object(NamedTuple):
@@ -52,13 +55,21 @@ class Objects:
         self._git.stdin.flush()
         found = _next(self._git.stdout)
         if found is None:
-            raise ObjectMissing("the object is missing", where=id, next_step="see `git fsck`")
+            raise ObjectMissing("the object is missing", where=id, next_step="run `invincat doctor --repair`")
         return found
 
     def write(self, kind: str, data: bytes) -> str:
         """Write one; the id. Under the writers' lock."""
         item = ShaFile.from_raw_string(_NUMBERS[kind], data, object_format=self._repo.object_format)
         return item.get_id(self._repo.object_format).decode() if self._dry_run else write_object(self._repo, item)
+
+
+def entries_of(tree: Object) -> list[tuple[bytes, int, str]]:
+    """Names, modes and ids in a tree; ObjectMissing for one that no git would write."""
+    try:
+        return [(name, mode, sha.decode()) for name, mode, sha in parse_tree(tree.data, len(tree.id) // 2)]
+    except (ObjectFormatException, ValueError) as fault:
+        raise ObjectMissing(f"cannot be read: {fault}", where=tree.id, next_step=_SET_ASIDE) from None
 
 
 def every_object(repository: Repository) -> Iterator[Object]:
@@ -102,9 +113,9 @@ def ask_lines(repository: Repository, arguments: Sequence[str]) -> list[str]:
 
 
 def _start(repository: Repository, arguments: Sequence[str]) -> "subprocess.Popen[bytes]":
-    command = ["git", "--no-replace-objects", f"--git-dir={repository.common_dir}", *arguments]
+    words = command(["--no-replace-objects", f"--git-dir={repository.common_dir}", *arguments])
     pipe: Any = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=child_environment())
+    return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=child_environment())
 
 
 def _next(stream: IO[bytes]) -> Object | None:

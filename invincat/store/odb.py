@@ -12,7 +12,7 @@ from dulwich.objects import Commit as GitCommit
 from dulwich.repo import Repo
 
 from invincat.errors import StoreError
-from invincat.store.base import FOLDER_MODE, GITLINK_MODE, ObjectMissing, TreeEntry
+from invincat.store.base import FOLDER_MODE, GITLINK_MODE, ObjectDenied, ObjectMissing, TreeEntry
 from invincat.store.folders import Entries
 from invincat.store.locate import Repository, first_line, run_in
 
@@ -94,13 +94,16 @@ class ObjectDatabase:
         what = f"{len(missing)} files that this partial clone left out cannot be fetched: {first_line(asked.stderr)}"
         raise StoreError(what, where=remote, next_step="connect to the remote and try again")
 
-    def _missing_blobs(self, tree: str) -> set[str]:
+    def _missing_blobs(self, top: str) -> set[str]:
         found: set[str] = set()
-        for _, mode, id in self.list_tree(tree):
-            if mode == FOLDER_MODE:
-                found |= self._missing_blobs(id)
-            elif mode != GITLINK_MODE and ObjectID(id.encode()) not in self._store:
-                found.add(id)
+        folders, seen = [top], {top}
+        while folders:
+            for _, mode, id in self.list_tree(folders.pop()):
+                if mode == FOLDER_MODE:
+                    folders += {id} - seen
+                    seen.add(id)
+                elif mode != GITLINK_MODE and ObjectID(id.encode()) not in self._store:
+                    found.add(id)
         return found
 
     def _tree_lines(self, tree: str) -> list[tuple[bytes, int, bytes]]:
@@ -131,6 +134,9 @@ class ObjectDatabase:
             return self._store.get_raw(name)
         except KeyError:
             return self._ask_git(id)
+        except PermissionError as fault:
+            where = os.fsdecode(fault.filename) if fault.filename else id
+            raise ObjectDenied("Permission denied", where=where, next_step="check permissions") from None
         except (OSError, ValueError, zlib.error, FileFormatException) as fault:
             raise ObjectMissing(f"cannot be read: {fault}", where=id) from None
 
@@ -140,7 +146,7 @@ class ObjectDatabase:
         header, _, data = asked.stdout.partition(b"\n")
         words = header.split()
         if asked.returncode or len(words) != 3:
-            raise ObjectMissing("the object is missing", where=id, next_step="see `git fsck`")
+            raise ObjectMissing("the object is missing", where=id, next_step="run `invincat doctor --repair`")
         return _KINDS.get(words[1], 0), data[: int(words[2])]
 
     # writing

@@ -1,6 +1,6 @@
 """Parsed memories on disk, by blob id: a cache in SQLite below the state directory, rebuilt at will."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,16 +18,18 @@ _TABLES: Final = (
     "note (name text primary key, data blob)",
 )
 
+_SOUND: Final = "sound"
+
 _encode = msgspec.msgpack.Encoder().encode
 _decoder = msgspec.msgpack.Decoder(Memory)
 _rows = msgspec.msgpack.Decoder(list[Row])
 
 
 class ParsedCache:
-    """An EntryCache and a NoteCache in one SQLite file; `origin` as for `Cache`."""
+    """An EntryCache and a NoteCache in one SQLite file; `origin` and `is_over` as for `Cache`."""
 
-    def __init__(self, folder: Path, origin: str) -> None:
-        self._cache = Cache(folder, origin, str(VERSION), _TABLES)
+    def __init__(self, folder: Path, origin: str, is_over: Callable[[], bool] = lambda: False) -> None:
+        self._cache = Cache(folder, origin, str(VERSION), _TABLES, is_over)
         self._known: dict[str, Decoded] = {}
 
     def load(self, blobs: Sequence[str]) -> dict[str, Decoded]:
@@ -58,6 +60,14 @@ class ParsedCache:
     def save_section(self, folder: str, tree: str, rows: Sequence[Row]) -> None:
         """Remember the rows of a section."""
         self._cache.write(("insert or replace into section values (?, ?, ?)", [(folder, tree, _encode(list(rows)))]))
+
+    def is_sound(self, tree: str) -> bool:
+        """Whether this tree was last said to have every file of it in its view."""
+        return self.note(_SOUND) == tree.encode()
+
+    def save_sound(self, tree: str) -> None:
+        """Remember it."""
+        self.save_note(_SOUND, tree.encode())
 
     def note(self, name: str) -> bytes | None:
         """`NoteCache.note`."""

@@ -3,15 +3,15 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from dulwich.objects import parse_tree
-
+from invincat.store.base import ObjectMissing
 from invincat.store.edits import is_of
 from invincat.store.git import GitStore
 from invincat.store.locate import Repository
 from invincat.store.needle import Needle
-from invincat.store.objects import Object, ask_lines, every_object, reachable
+from invincat.store.objects import Object, ask_lines, entries_of, every_object, reachable
 from invincat.store.prune import alive, lost_of_ours, own_objects
-from invincat.store.purge import Sought, logs, purged_ids
+from invincat.store.purge import Sought, logs
+from invincat.store.purged import purged_ids
 
 
 @dataclass
@@ -53,10 +53,13 @@ def _holds(one: Object, sought: Sought, *, is_ours: bool) -> bool:
         if one.kind == "blob":
             return is_of(sought.memory)(one.data)
         return one.kind == "commit" and is_ours and sought.needle.search(one.data.decode("utf-8", "surrogateescape"))
-    if one.kind == "tree":
-        names = (name for name, _, _ in parse_tree(one.data, len(one.id) // 2))
-        return any(sought.needle.search(name.decode("utf-8", "surrogateescape")) for name in names)
     text = one.data.decode("utf-8", "surrogateescape")
+    if one.kind == "tree":
+        try:
+            names = [name.decode("utf-8", "surrogateescape") for name, _, _ in entries_of(one)]
+        except ObjectMissing:
+            names = [text]
+        return any(map(sought.needle.search, names))
     # Code is not read as JSON: what is quoted there is no text of ours.
     return sought.needle.search(text) if is_ours else sought.needle.stands_in(text)
 

@@ -10,11 +10,9 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from dulwich.objects import parse_tree
-
 from invincat.store.base import ObjectMissing
 from invincat.store.locate import Repository, run
-from invincat.store.objects import Objects, ask, reachable
+from invincat.store.objects import Objects, ask, ask_lines, entries_of, reachable
 
 # What keeps an object: every ref and HEAD, also of other work trees, what their logs name, and what is staged there.
 _ALIVE: Final = ("--all", "--reflog", "--indexed-objects")
@@ -34,10 +32,9 @@ def alive(repository: Repository) -> set[str]:
 def lost_of_ours(repository: Repository, rewritten: Iterable[str]) -> dict[str, str]:
     """Objects of memory stores that nothing names: id -> kind. `rewritten` are commits known to be such."""
     kept = alive(repository)
-    listed = ask(
-        repository, ["cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objecttype)"]
-    )
-    lost = dict(words for line in listed.splitlines() if len(words := line.split()) == 2 and words[0] not in kept)
+    form = "--batch-check=%(objectname) %(objecttype)"
+    listed = ask_lines(repository, ["cat-file", "--batch-all-objects", "--unordered", form])
+    lost = dict(words for line in listed if len(words := line.split()) == 2 and words[0] not in kept)
     known = set(rewritten)
     with Objects(repository) as objects:
         commits = [id for id, kind in lost.items() if kind == "commit" and (id in known or _is_store(objects, id))]
@@ -65,16 +62,20 @@ def _target(data: bytes) -> str:
 def _folders(objects: Objects, lost: Mapping[str, str], ours: Collection[str]) -> set[str]:
     """Lost trees in which all is ours, as a writer leaves them that was killed."""
     known, found = set(ours), set[str]()
-    waiting = {
-        id: {sha.decode() for _, _, sha in parse_tree(objects.read(id).data, len(id) // 2)}
-        for id, kind in lost.items()
-        if kind == "tree" and id not in known
-    }
+    waiting = {id: _held(objects, id) for id, kind in lost.items() if kind == "tree" and id not in known}
     while fresh := {id for id, entries in waiting.items() if entries and entries <= known}:
         known |= fresh
         found |= fresh
         waiting = {id: entries for id, entries in waiting.items() if id not in fresh}
     return found
+
+
+def _held(objects: Objects, tree: str) -> set[str]:
+    """What a tree names; nothing for one that no git would write, which is none of ours."""
+    try:
+        return {id for _, _, id in entries_of(objects.read(tree))}
+    except ObjectMissing:
+        return set()
 
 
 def remove(repository: Repository, doomed: Mapping[str, str]) -> None:

@@ -25,10 +25,11 @@ from invincat.store.git import GitStore
 from invincat.store.locate import Repository
 from invincat.store.needle import Needle, rename
 from invincat.store.objects import Objects, ask, ask_lines, every_object
+from invincat.store.prune import alive
+from invincat.store.purged import PURGED, purged_ids
 from invincat.store.rewrite import Edit, Rewriter
 from invincat.store.tree import find_blob
 
-PURGED: Final = "purged"
 _TRACKING: Final = re.compile(
     r"refs/(?:remotes|prefetch/remotes)/(?P<remote>.+?)/invincat/(?P<branch>memory|review/.+)"
 )
@@ -138,6 +139,7 @@ def rewrite(store: GitStore, sought: Sought, scope: Scope, now: datetime, *, dry
         old |= _first_of(rewriter, [id for id in fetched if id in moved], old)
         wants_marker = sought.memory is not None and not _has_marker(store, sought.memory)
         _require_whole(store, moved)
+        alive(store.repository)  # what git cannot walk is found out before anything moves
     if tip and not dry_run and (old != listed or wants_marker):
         files = {PURGED: "".join(f"{id}\n" for id in sorted(old)).encode()} if old else {}
         if sought.memory:
@@ -205,13 +207,6 @@ def _read(data: bytes) -> Memory | Marker | None:
 
 
 # what was purged, and who still has it
-
-
-def purged_ids(store: Store, commit: str | None) -> frozenset[str]:
-    """The commits that purges rewrote, as the store at a commit lists them."""
-    blob = find_blob(store, commit, PURGED) if commit else None
-    words = store.read_blob(blob).decode("ascii", "replace").split() if blob else ()
-    return frozenset(word for word in words if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", word))
 
 
 def purged_in(store: Store) -> dict[str, str]:

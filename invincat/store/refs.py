@@ -81,10 +81,7 @@ class Refs(ABC):
         """The same by git, which also outlives our being killed and then removes its locks."""
         none = "0" * len(move.old or move.new or "")
         verb = f"update {move.ref} {move.new} {move.old or none}" if move.new else f"delete {move.ref} {move.old}"
-        # A git that looks whether an id is also a ref's name has read the packed refs before it holds the lock, and
-        # may then compare with those: they are read anew only if their time in seconds, size or inode differ.
-        words = ["-c", "core.warnAmbiguousRefs=false", "update-ref", "--no-deref", "--stdin"]
-        asked = run_in(self._repository, words, input=f"{verb}\n".encode())
+        asked = run_in(self._repository, ["update-ref", "--no-deref", "--stdin"], input=f"{verb}\n".encode())
         if not asked.returncode:
             return True
         if self.read(move.ref) != move.old:

@@ -18,6 +18,7 @@ from invincat.store.base import (
     PROPOSALS,
     ROOT_FILES,
     Commit,
+    ObjectDenied,
     ObjectMissing,
 )
 from invincat.store.format import require_writable
@@ -25,7 +26,7 @@ from invincat.store.git import GitStore
 from invincat.store.journal import Journal, NoNotes
 from invincat.store.locate import is_partial
 from invincat.store.message import read
-from invincat.store.objects import ask
+from invincat.store.objects import ask_lines
 from invincat.store.revision import published
 from invincat.store.source import blob_id
 from invincat.store.state import StateDir
@@ -131,7 +132,7 @@ def _own_line(store: GitStore, tip: str | None) -> Iterator[_Start]:
                 yield _Start(id, "the journal")
     with suppress(OSError):
         log = store.repository.common_dir / "logs" / MEMORY_REF
-        for line in reversed(log.read_text("utf-8", "replace").splitlines()):
+        for line in reversed(log.read_text("utf-8", "replace").split("\n")):
             if len(words := line.split(" ", 2)) == 3:
                 yield _Start(words[1], "the ref's log")
 
@@ -152,9 +153,8 @@ def _elsewhere(store: GitStore) -> list[_Start]:
 def _lost(store: GitStore) -> list[_Start]:
     """Commits of a store that nothing needs to name, the newest first; no drafts of proposals."""
     form = "--batch-check=%(objectname) %(objecttype)"
-    listed = ask(store.repository, ["cat-file", "--batch-all-objects", "--unordered", form])
     found = []
-    for line in listed.splitlines():
+    for line in ask_lines(store.repository, ["cat-file", "--batch-all-objects", "--unordered", form]):
         id, _, kind = line.partition(" ")
         if kind == "commit":
             with suppress(ObjectMissing):
@@ -210,7 +210,10 @@ def _keep(store: GitStore, tip: str | None, now: datetime) -> str | None:
 
 
 class _Reader:
-    """Reads trees to the last byte, each object once. In a partial clone missing files are on the server, not lost."""
+    """Reads trees to the last byte, each object once. In a partial clone missing files are on the server, not lost.
+
+    What we may not read is not lost either: ObjectDenied.
+    """
 
     def __init__(self, store: GitStore) -> None:
         self._store = store
@@ -234,26 +237,44 @@ class _Reader:
             tree = self._store.commit(id).tree
             if not {entry.name for entry in self._store.list_tree(tree)} >= ROOT_FILES.keys():
                 return f"{id[:7]} is no commit of a memory store"
+        except ObjectDenied:
+            raise
         except ObjectMissing as fault:
             return str(fault)
-        return self._tree_fault(tree, "")
+        return self._tree_fault(tree)
 
-    def _tree_fault(self, id: str, base: str) -> str | None:
+    def _tree_fault(self, top: str) -> str | None:
+        # A foreign tree may be thousands deep, more than calls can be.
+        waiting = [(top, "")]
+        while waiting:
+            id, base = waiting[-1]
+            below = self._unknown_folders(id, base)
+            waiting += below
+            if not below:
+                waiting.pop()
+        return self._known[top]
+
+    def _unknown_folders(self, id: str, base: str) -> list[tuple[str, str]]:
+        """The folders that must be read before this one can be told of; none, and it has been told of."""
         if id in self._known:
-            return self._known[id]
+            return []
         try:
-            faults = (
-                self._entry_fault(entry.mode, entry.id, f"{base}{entry.name}") for entry in self._store.list_tree(id)
-            )
-            found = next((fault for fault in faults if fault), None)
+            entries = self._store.list_tree(id)
+        except ObjectDenied:
+            raise
         except ObjectMissing as fault:
-            found = f"{base or 'the tree'}: {fault}"
-        self._known[id] = found
-        return found
+            self._known[id] = f"{base or 'the tree'}: {fault}"
+            return []
+        folders = ((entry.id, f"{base}{entry.name}/") for entry in entries if entry.mode == FOLDER_MODE)
+        if below := [folder for folder in folders if folder[0] not in self._known]:
+            return below
+        faults = (self._entry_fault(entry.mode, entry.id, f"{base}{entry.name}") for entry in entries)
+        self._known[id] = next((fault for fault in faults if fault), None)
+        return []
 
     def _entry_fault(self, mode: int, id: str, path: str) -> str | None:
         if mode == FOLDER_MODE:
-            return self._tree_fault(id, f"{path}/")
+            return self._known[id]
         if mode == GITLINK_MODE or self._is_partial:
             return None
         if id not in self._known:
@@ -263,6 +284,8 @@ class _Reader:
     def _blob_fault(self, id: str, path: str) -> str | None:
         try:
             data = self._store.read_blob(id)
+        except ObjectDenied:
+            raise
         except ObjectMissing as fault:
             return f"{path}: {fault}"
         return None if blob_id(data, self._format) == id else f"{path}: {id} is not what it should be"

@@ -15,6 +15,7 @@ _COMMIT = re.compile(r"[0-9a-f]{4,64}")
 _FROM_REF = re.compile(r"(?P<ref>[A-Za-z0-9][A-Za-z0-9._/-]*)(?P<up>(?:~[0-9]{0,6}|\^)*)")
 _PUBLISHED: Final = "/invincat/memory"
 _SEE: Final = "see `invincat log`"
+TIMES: Final = "2026-11-29 or 2026-11-29T10:00:00Z"
 
 
 def resolve(store: Store, text: str, tip: str) -> str:
@@ -87,4 +88,5 @@ def _back(store: Store, commit: str, up: str, text: str) -> str:
 
 
 def _unknown(text: str) -> UserError:
-    return UserError(f"{text[:80]!r} is no memory commit, ref or time", next_step=_SEE)
+    step = f"a time is like {TIMES}; for commits {_SEE}"
+    return UserError(f"{text[:80]!r} is no memory commit, ref or time", next_step=step)

@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from dulwich.objects import parse_tree
-
-from invincat.store.base import FOLDER_MODE, GITLINK_MODE
+from invincat.store.base import FOLDER_MODE, GITLINK_MODE, ObjectMissing
 from invincat.store.locate import Repository
-from invincat.store.objects import Objects, ask
+from invincat.store.objects import Objects, ask, entries_of
 
 _ID: Final = re.compile(rb'(?m)^id: "?([0-9A-HJKMNP-TV-Z]{26})"?$')
 _SIGNATURE: Final = re.compile(rb"(?m)^(?:gpgsig(?:-sha256)?|mergetag) .*\n(?: .*\n)*")
@@ -53,21 +51,21 @@ class Rewriter:
         """Every file that ever stood in these commits, once for each content, name, and name of its folder."""
         seen: set[tuple[str, str]] = set()
         for commit in commits:
-            yield from self._files(self._tree_of(self.read(commit)[0]), "", seen)
-
-    def _files(self, tree: str, base: str, seen: set[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
-        # Not by the whole path: a few folders that hold each other many times would have billions of them.
-        folder = ("/".join(base.split("/")[-2:]), tree)
-        if folder in seen:
-            return
-        seen.add(folder)
-        for name, mode, id in self._entries(tree):
-            path = base + name.decode("utf-8", "surrogateescape")
-            if mode == FOLDER_MODE:
-                yield from self._files(id, f"{path}/", seen)
-            elif mode != GITLINK_MODE and (path, id) not in seen:
-                seen.add((path, id))
-                yield path, self._objects.read(id).data
+            folders = [("", self._tree_of(self.read(commit)[0]))]
+            while folders:
+                base, tree = folders.pop()
+                # Not by the whole path: a few folders that hold each other many times would have billions of them.
+                folder = ("/".join(base.split("/")[-2:]), tree)
+                if folder in seen:
+                    continue
+                seen.add(folder)
+                for name, mode, id in self._entries(tree):
+                    path = base + name.decode("utf-8", "surrogateescape")
+                    if mode == FOLDER_MODE:
+                        folders.append((f"{path}/", id))
+                    elif mode != GITLINK_MODE and (path, id) not in seen:
+                        seen.add((path, id))
+                        yield path, self._objects.read(id).data
 
     def read(self, commit: str) -> tuple[bytes, str]:
         """The headers and the message of a commit."""
@@ -100,16 +98,30 @@ class Rewriter:
             moved[commit] = self._objects.write("commit", who + b"\n" + text.encode("utf-8", "surrogateescape"))
         return moved
 
-    def _edit_tree(self, tree: str, edit: Edit, known: dict[str, _Folder]) -> _Folder:
-        if tree in known:
-            return known[tree]
+    def _edit_tree(self, top: str, edit: Edit, known: dict[str, _Folder]) -> _Folder:
+        # A foreign tree may be thousands deep, more than calls can be.
+        waiting = [top]
+        while waiting:
+            tree = waiting[-1]
+            entries = self._entries(tree) if tree not in known else []
+            below = [id for _, mode, id in entries if mode == FOLDER_MODE and id not in known]
+            waiting += below
+            if not below:
+                waiting.pop()
+                known[tree] = known.get(tree) or self._edited(tree, entries, edit, known)
+        return known[top]
+
+    def _edited(
+        self, tree: str, before: Sequence[tuple[bytes, int, str]], edit: Edit, known: Mapping[str, _Folder]
+    ) -> _Folder:
+        """A tree after the edit, given those below it."""
         entries: dict[bytes, tuple[int, str]] = {}
         hits: set[str] = set()
         is_changed = False
-        for name, mode, id in self._entries(tree):
+        for name, mode, id in before:
             kept, ident = id, id
             if mode == FOLDER_MODE:
-                folder = self._edit_tree(id, edit, known)
+                folder = known[id]
                 hits |= folder.hits
                 kept = folder.id
             elif mode != GITLINK_MODE:
@@ -126,12 +138,13 @@ class Rewriter:
             if kept:
                 entries[called if called not in entries else _beside(called, ident)] = (mode, kept)
         after = (self._write_tree(entries) if entries else "") if is_changed else tree
-        known[tree] = _Folder(after, frozenset(hits))
-        return known[tree]
+        return _Folder(after, frozenset(hits))
 
     def _entries(self, tree: str) -> list[tuple[bytes, int, str]]:
-        data = self._objects.read(tree).data
-        return [(name, mode, sha.decode()) for name, mode, sha in parse_tree(data, len(tree) // 2)]
+        found = self._objects.read(tree)
+        if found.kind != "tree":
+            raise ObjectMissing("is no tree", where=tree)
+        return entries_of(found)
 
     def _write_tree(self, entries: Mapping[bytes, tuple[int, str]]) -> str:
         # Git sorts a folder as if its name ended with a slash.
@@ -146,7 +159,7 @@ class Rewriter:
 
 
 def _parents(head: bytes) -> list[str]:
-    return [line[7:].decode() for line in head.splitlines() if line.startswith(b"parent ")]
+    return [line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent ")]
 
 
 def _beside(name: bytes, id: str) -> bytes:

@@ -2,37 +2,45 @@
 
 import json
 import os
+import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
+from filelock import FileLock
+
+from invincat import cache
+from invincat.store.base import PATIENCE
 from invincat.store.needle import Needle
 
-# Rebuilt at will, so that nobody need look into them.
-_CACHES: Final = ("index", "parsed")
 # Of these a line goes that holds it; of a conversation the words, so that question and answer stay together.
 _LOGS: Final = {"journal", "audit.jsonl", "rejected.jsonl", "history"}
+_COMMIT: Final = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def scrub(place: Path, needle: Needle, words: Iterable[str] = ()) -> int:
+def scrub(place: Path, needle: Needle, words: Iterable[str] = (), moved: Mapping[str, str] = _NOTHING) -> int:
     """Clean a state directory, or one file of a person's own; how many files changed. OSError.
 
-    `words` are ids whose log lines go too.
+    `words` are ids whose log lines go too. `moved` are commits that were written again, old -> new: the journal goes on
+    to tell of them, since what came past the gate stays so.
     """
     known = tuple(words)
+
+    def kept(line: str) -> str:
+        return "" if drops(line) else _COMMIT.sub(lambda found: moved.get(found[0], found[0]), line)
 
     def drops(line: str) -> bool:
         return needle.search(line) or any(word in line for word in known)
 
-    changed = 0
-    for cache in _CACHES:
-        if place.is_dir() and (place / cache).exists():
-            shutil.rmtree(place / cache, ignore_errors=True)
-            changed += 1
+    changed = _drop_caches(place)
     for path in files_of(place):
+        if path.suffix == ".sqlite3":  # of who begins after the purge
+            continue
         if path.name in _LOGS:
-            changed += _rewrite(path, lambda line: "" if drops(line) else line)
+            changed += _rewrite(path, kept if path.name == "journal" else lambda line: "" if drops(line) else line)
         elif path.parent.name == "queue":
             if needle.search(_text(path)):
                 path.unlink(missing_ok=True)
@@ -43,6 +51,19 @@ def scrub(place: Path, needle: Needle, words: Iterable[str] = ()) -> int:
                 _rewrite(path.with_suffix(".cursor"), _without_anchor)
             changed += _rewrite(path, lambda line: _clean(line, needle))
     return changed
+
+
+def _drop_caches(place: Path) -> int:
+    """Delete what is rebuilt at will, while nobody writes to it; who does so later finds out that a purge came."""
+    index, parsed = place / "index", place / "parsed"
+    found = [folder for folder in (index, parsed) if folder.is_dir() and not folder.is_symlink()]
+    if index in found:
+        with FileLock(index / "lock", timeout=PATIENCE, mode=0o600):
+            for path in (path for path in index.iterdir() if path.name != "lock"):
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    if parsed in found:
+        cache.empty(parsed)
+    return len(found)
 
 
 def files_of(place: Path) -> Iterator[Path]:

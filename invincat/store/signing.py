@@ -52,7 +52,7 @@ def signed_commit(repository: Repository, tree: str, parent: str, message: str, 
         for role in ("AUTHOR", "COMMITTER")
         for key, value in (("NAME", author.name), ("EMAIL", author.email), ("DATE", date))
     }
-    words = ["-c", "i18n.commitEncoding=UTF-8", "commit-tree", "-S", "-p", parent, "-F", "-", tree]
+    words = ["commit-tree", "-S", "-p", parent, "-F", "-", tree]
     patience = _patience.get()
     quiet = {} if patience is None else _NO_TERMINAL
     try:

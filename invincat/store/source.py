@@ -11,13 +11,28 @@ from typing import Final
 from invincat.errors import StoreError
 from invincat.store.ancestry import moment
 from invincat.store.base import Signature
-from invincat.store.locate import Repository, first_line, run_in
+from invincat.store.locate import Repository, TookTooLong, first_line, run_in
 
 # A revision as people write it: no option, no range or exclusion, no path or search (`:`), no second line.
 _REVISION: Final = re.compile(r"(?!.*\.\.)[^\s:\x00-\x1f\x7f^-]([^:\x00-\x1f\x7f]*[^\s:\x00-\x1f\x7f])?")
 
+# What stands in a work tree's git directory meanwhile.
+_IN_PROGRESS: Final = {
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "sequencer": "a cherry-pick or revert",
+}
+
 _TRAILERS: Final = "%(trailers:only=true,unfold=true,separator=%x1e,key_value_separator=%x1f)"
 _COMMIT_FORMAT: Final = f"%H%x00%an%x00%ae%x00%at%x00{_TRAILERS}%x00%B"
+
+
+# Seconds for a look at the whole work tree, and how many changes are still a task, rather than a migration.
+_PATIENCE: Final = 1.0
+_MANY: Final = 100
 
 
 @dataclass(frozen=True)
@@ -45,6 +60,17 @@ class Source:
     def branch(self) -> str | None:
         """The name of the branch that is checked out, without `refs/heads/`; None when HEAD is detached."""
         return self._ask("symbolic-ref", "--quiet", "--short", "HEAD")
+
+    def first_commit(self) -> str | None:
+        """The full id of the commit with which the history of HEAD began; None where it is not known."""
+        if (self.repository.common_dir / "shallow").exists():
+            return None
+        found = self._ask("rev-list", "--max-parents=0", "--first-parent", "HEAD", "--")
+        return found.splitlines()[-1] if found else None
+
+    def in_progress(self) -> str | None:
+        """What git is in the middle of, after which commits have other ids, or are not there at all; None: nothing."""
+        return next((what for name, what in _IN_PROGRESS.items() if (self.repository.git_dir / name).exists()), None)
 
     def read(self, path: str) -> bytes | None:
         """The bytes of a file of the work tree, or at HEAD in a bare repository.
@@ -94,7 +120,7 @@ class Source:
         """The commit that a revision names."""
         if not _REVISION.fullmatch(rev):
             return None
-        options = ["--no-walk", "--no-show-signature", "--encoding=UTF-8", f"--format={_COMMIT_FORMAT}"]
+        options = ["--no-walk", f"--format={_COMMIT_FORMAT}"]
         asked = run_in(self.repository, ["log", *options, "--end-of-options", f"{rev}^{{commit}}", "--"])
         fields = asked.stdout.decode("utf-8", "replace").split("\0", 5)
         if asked.returncode or len(fields) != 6:
@@ -103,7 +129,7 @@ class Source:
         return CodeCommit(
             id=id,
             author=Signature(name, email),
-            time=moment(int(seconds)),
+            time=moment(int(seconds) if seconds else None),
             message=message.rstrip("\n") + "\n",
             trailers=tuple(_pair(line) for line in trailers.split("\x1e") if line),
         )
@@ -122,6 +148,26 @@ class Source:
         # A path in conflict is listed once for each side.
         return sorted({path.decode("utf-8", "surrogateescape") for path in asked.stdout.split(b"\0") if path})
 
+    def changed(self) -> list[str]:
+        """Paths of files that differ from HEAD, and of new files and folders.
+
+        None when bare, when git takes too long, and when they are so many that they say nothing about anyone's task.
+        """
+        if self.repository.root is None:
+            return []
+        # Not `status`, which reads what may have changed and has a person's filters convert it.
+        questions = (
+            ["diff-index", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", "HEAD", "--"],
+            ["ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory"],
+        )
+        try:
+            asked = [run_in(self.repository, question, timeout=_PATIENCE) for question in questions]
+        except TookTooLong:
+            return []
+        paths = {path for one in asked if not one.returncode for path in one.stdout.split(b"\0") if path}
+        found = sorted(path.decode("utf-8", "surrogateescape").removesuffix("/") for path in paths)
+        return found if len(found) <= _MANY else []
+
     def _resolve(self, rev: str) -> str | None:
         if not _REVISION.fullmatch(rev):
             return None
@@ -129,7 +175,9 @@ class Source:
 
     def _ask(self, *arguments: str) -> str | None:
         asked = run_in(self.repository, arguments)
-        return asked.stdout.decode("utf-8", "surrogateescape").strip() or None if not asked.returncode else None
+        # A branch may end in what Python takes for a space, as U+00A0.
+        answer = asked.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
+        return answer or None if not asked.returncode else None
 
 
 def blob_id(data: bytes, object_format: str) -> str:

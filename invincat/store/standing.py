@@ -111,7 +111,7 @@ class _Place:
     def rewrites(self) -> dict[str, str]:
         """Old code commits and what they became (FORMAT `rewrites`); a line that names no two commits says nothing."""
         try:
-            lines = self._rewrites.read_text(encoding="utf-8", errors="replace").splitlines()
+            lines = self._rewrites.read_text(encoding="utf-8", errors="replace").split("\n")
         except OSError:
             return {}
         pairs = (_FULL.findall(line) for line in lines)

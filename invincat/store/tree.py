@@ -66,6 +66,12 @@ class EntryCache(Protocol):
     def save(self, entries: dict[str, Decoded]) -> None:
         """Remember these."""
 
+    def is_sound(self, tree: str) -> bool:
+        """Whether this is the tree that was last said to have every file of it in its view."""
+
+    def save_sound(self, tree: str) -> None:
+        """Remember it."""
+
 
 class NoCache:
     """Keeps nothing."""
@@ -82,6 +88,13 @@ class NoCache:
         return {}
 
     def save(self, entries: dict[str, Decoded]) -> None:
+        """Forgets."""
+
+    def is_sound(self, tree: str) -> bool:
+        """Nothing is known to be."""
+        return False
+
+    def save_sound(self, tree: str) -> None:
         """Forgets."""
 
 
@@ -115,10 +128,24 @@ class ViewReader:
             self._last = self._read(commit)
         return self._last
 
-    @property
-    def problems(self) -> tuple[Problem, ...] | None:
-        """The files that were left out of the view that was read last; None before one was."""
-        return self._last.problems if self._last else None
+    def problems(self, commit: str) -> tuple[Problem, ...]:
+        """The files left out of the view that was read last, or where none was, of the one at a commit."""
+        if self._last:
+            return self._last.problems
+        return () if self.is_sound(commit) else self.view(commit).problems
+
+    def is_sound(self, commit: str) -> bool:
+        """Whether every file at a commit is in its view.
+
+        That is remembered by tree: whoever only searched need not build a view to know it.
+        """
+        if self._last is None or self._last.commit != commit:
+            tree = self._store.commit(commit).tree
+            if self._cache.is_sound(tree):
+                return True
+            if not self.view(commit).problems:
+                self._cache.save_sound(tree)
+        return not self.view(commit).problems
 
     def record(self, commit: str, path: str) -> Record | None:
         """The memory in one file at a commit, None where there is none that can be read."""
@@ -325,24 +352,24 @@ def find_blob(store: Store, commit: str, path: str) -> str | None:
 
 def find_blobs(store: Store, commit: str, paths: Iterable[str]) -> dict[str, str]:
     """The blobs of plain files at paths of a commit, by path, without those that are not there."""
-    trees: dict[str, str | None] = {"": store.commit(commit).tree}
+    folders = {"": _ids(store, store.commit(commit).tree)}
 
-    def entry(folder: str, name: str, mode: int) -> str | None:
-        tree = tree_of(folder)
-        return next((e.id for e in store.list_tree(tree) if e.name == name and e.mode == mode), None) if tree else None
-
-    def tree_of(folder: str) -> str | None:
-        if folder not in trees:
+    def entries(folder: str) -> Mapping[tuple[str, int], str]:
+        if folder not in folders:
             above, _, name = folder.rpartition("/")
-            trees[folder] = entry(above, name, FOLDER_MODE)
-        return trees[folder]
+            folders[folder] = _ids(store, entries(above).get((name, FOLDER_MODE)))
+        return folders[folder]
 
     found: dict[str, str] = {}
     for path in paths:
         folder, _, name = path.rpartition("/")
-        if blob := entry(folder, name, FILE_MODE):
+        if blob := entries(folder).get((name, FILE_MODE)):
             found[path] = blob
     return found
+
+
+def _ids(store: Store, tree: str | None) -> dict[tuple[str, int], str]:
+    return {(entry.name, entry.mode): entry.id for entry in store.list_tree(tree)} if tree else {}
 
 
 def all_files(store: Store, commit: str) -> Iterator[tuple[str, bytes | None]]:

@@ -1,6 +1,6 @@
 """Whether memories hold, as it was found at the last few HEADs: a cache in SQLite beside the parsed memories."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -46,10 +46,10 @@ _decoder = msgspec.msgpack.Decoder(Verdict)
 
 
 class VerdictCache:
-    """One SQLite file, which a purge drops with the parsed memories; `origin` as for `Cache`."""
+    """One SQLite file, which a purge drops with the parsed memories; `origin` and `is_over` as for `Cache`."""
 
-    def __init__(self, folder: Path, origin: str) -> None:
-        self._cache = Cache(folder, origin, f"verdicts-{VERSION}", _TABLES)
+    def __init__(self, folder: Path, origin: str, is_over: Callable[[], bool] = lambda: False) -> None:
+        self._cache = Cache(folder, origin, f"verdicts-{VERSION}", _TABLES, is_over)
 
     def load(self, world: str, blobs: Sequence[str]) -> dict[str, Verdict]:
         """What is known in a world of memories by their blobs."""

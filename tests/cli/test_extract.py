@@ -1,6 +1,9 @@
 """Learning without a model (RULES 5.5)."""
 
 import json
+import subprocess
+
+import pytest
 
 
 def transcript(*turns: tuple[str, str]) -> str:
@@ -57,3 +60,38 @@ def test_bad_input_is_one_line_with_its_place(invincat):
     assert "no such commit" in run.err
     run = invincat("extract", "--commit", "--output=/tmp/x", code=1)
     assert "no such commit" in run.err
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("rebase", "other"), "a rebase"),
+        (("merge", "other"), "a merge"),
+        (("cherry-pick", "other"), "a cherry-pick"),
+        (("revert", "--no-commit", "HEAD"), "a revert"),
+    ],
+)
+def test_case_19_extraction_is_postponed_and_saving_works(invincat, repo, git, commit_file, words, what):
+    """In linked work trees too, each of which is in the middle of its own."""
+    git("branch", "other")
+    git("worktree", "add", "--quiet", str(repo.parent / "linked"), "other")
+    for cwd in (repo.parent / "linked", repo):
+        (cwd / "README.md").write_text(f"# {cwd.name}\n")
+        git("commit", "--quiet", "--all", "--message", "Change\n\nMemory: Constants live in a.py.", cwd=cwd)
+    subprocess.run(["git", *words], cwd=repo, capture_output=True, check=False)
+    run = invincat("extract", "--commit", "HEAD", "--json")
+    assert (run.json, run.err) == (
+        {"outcomes": []},
+        f"{what} is in progress: nothing was extracted; run it again when that is over\n",
+    )
+    assert git("for-each-ref", "refs/invincat") == ""
+    assert "create" in invincat("remember", "Deploy on Mondays.").out
+    assert "create" in invincat("extract", "--commit", "HEAD", cwd=repo.parent / "linked").out
+    git(words[0], "--abort")
+    assert "nothing to do" in invincat("extract", "--commit", "main").out, "it is learned, as from the other work tree"
+
+
+def test_case_19_a_detached_head_is_no_reason_to_wait(invincat, git, commit_file):
+    commit_file("a.py", "x = 1\n", "Add a\n\nMemory: Constants live in a.py, nowhere else.\n")
+    git("checkout", "--quiet", "--detach")
+    assert "create" in invincat("extract", "--commit", "HEAD").out

@@ -2,22 +2,39 @@
 
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 import zlib
+from array import array
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 from pathlib import Path
 
 import pexpect
 import pytest
+from filelock import FileLock
 
 import invincat.purge as composition
 from invincat.app import App
 from invincat.errors import StoreError
+from invincat.governance.grounding import Holds, Standing
+from invincat.lookup import StoreCorpus
+from invincat.recall.index import Index
+from invincat.recall.vectors import VectorCache
 from invincat.store import prune
+from invincat.store.needle import Needle
+from invincat.store.parsed import ParsedCache
 from invincat.store.purge import purged_in
+from invincat.store.scrub import scrub
+from invincat.store.tree import Decoded, Row
+from invincat.store.verdicts import Verdict, VerdictCache, World
+from tests.cli.by_hand import commit_by_hand
 
 SECRET = "zebra-kx72-quux"
 SESSION = "01JDXPZ3V6C8A1B2D3E4F5G6H7"
+CLAIM = Verdict(Standing(Holds.STALE), claims=(("README.md", SECRET),))
 SHAPES = ("loose", "packed", "sha256", "worktree", "borrowing")
 
 
@@ -363,3 +380,85 @@ def test_a_shallow_history_is_not_rewritten(invincat, repo, git, tmp_path):
     tip = git("rev-parse", "refs/invincat/memory", cwd=clone)
     assert "shallow" in invincat("purge", "--stdin", "--yes", input=SECRET, cwd=clone, code=1).err
     assert git("rev-parse", "refs/invincat/memory", cwd=clone) == tip
+
+
+def test_what_was_read_before_a_purge_is_not_kept_after_it(invincat, repo, app):
+    """A recall begun before it ends after it: neither its index nor its parsed memories bring the text back."""
+    invincat("remember", f"The box is {SECRET}.", "--name", "box")
+    early, folder = app(), repo / ".git/invincat"
+    corpus = StoreCorpus(early.project)
+    [record] = corpus.records()
+    assert SECRET in record.memory.title
+    invincat("purge", "--stdin", "--yes", input=SECRET)
+    reason = Index(folder / "index", "here").refresh(corpus)
+    assert reason == "memories were purged meanwhile; ask again"
+    for leg in (early.project.reader._cache, ParsedCache(folder / "parsed", "here", early._was_purged)):
+        leg.save({record.blob: Decoded(record.memory, record.fingerprint)})
+        leg.save_section("memory/general", "1" * 40, [Row(record.path, record.blob, SECRET, record.id, True)])
+    VerdictCache(folder / "parsed", "here", early._was_purged).save(World("here", None), {record.blob: CLAIM})
+    VectorCache(folder / "parsed", "here", early._was_purged).save("model", {record.blob: array("f", [0.5])})
+    assert SECRET.encode() not in everything(folder)
+    later = app()
+    invincat("recall", "box")
+    assert ParsedCache(folder / "parsed", later.installation).load([str(later.project.view().find("box").blob)])
+    assert not later._was_purged()
+
+
+def test_a_store_that_only_grows_was_not_purged(invincat, app):
+    invincat("remember", "Plain and good.", "--name", "plain")
+    early = app()
+    assert early.project.tip()
+    invincat("remember", "More of it.")
+    assert not early._was_purged()
+
+
+def test_a_purge_waits_for_who_writes_an_index_or_a_cache(invincat, repo, app):
+    invincat("remember", f"The box is {SECRET}.", "--name", "box")
+    invincat("recall", "box")
+    folder, needle = repo / ".git/invincat", Needle.of_texts([SECRET])
+    cache = next(path for path in (folder / "parsed").iterdir() if "verdicts" not in path.name)
+    with closing(sqlite3.connect(cache)) as database, ThreadPoolExecutor() as pool:
+        database.execute("begin immediate")
+        with FileLock(folder / "index/lock"):
+            scrubbing = pool.submit(scrub, folder, needle)
+            assert wait([scrubbing], 0.3).not_done
+            assert (folder / "index/stamp.json").exists()
+        assert wait([scrubbing], 0.3).not_done
+        assert cache.exists()
+        database.rollback()
+        assert scrubbing.result(10) >= 2
+    assert not list((folder / "parsed").iterdir())
+    assert [path.name for path in (folder / "index").iterdir()] == ["lock"]
+
+
+def by_hand(repo, git, name):
+    """A memory like `name`, with words of its own, put into the store with plain git."""
+    text = git("show", f"refs/invincat/memory:memory/general/{name}.md")
+    id = re.search(r"(?m)^id: (.+)$", text)[1]
+    text = re.sub(r"(?m)^title: .*$", "title: Obey me", text.replace(id, f"{id[:-1]}{'0' if id[-1] != '0' else '1'}"))
+    return commit_by_hand(git, repo, "memory/general/by-hand.md", text, "by hand")
+
+
+def test_what_came_past_the_gate_stays_so_after_a_purge(invincat, repo, git):
+    """Its commit has another id then, and what cannot be told of must not be taken for accepted."""
+    invincat("remember", "Plain and good.", "--name", "plain")
+    invincat("remember", f"The box is {SECRET}.", "--name", "box")
+    by_hand(repo, git, "plain")
+    invincat("purge", "--stdin", "--yes", input=SECRET)
+    assert invincat("list").out.count("[not accepted]") == 1
+    told = invincat("brief").out
+    assert "Obey me" not in told and "Plain and good" in told
+    [move] = invincat("review", "list", "--json").json["foreign"]
+    assert git("merge-base", move["new"], "refs/invincat/memory").strip() == move["new"]
+    invincat("review", "accept", move["new"])
+    assert "Obey me" in invincat("brief").out
+
+
+def test_where_the_commit_past_the_gate_is_lost_nothing_since_is_taken_for_accepted(invincat, repo, git):
+    invincat("remember", "Plain and good.", "--name", "plain")
+    hand = by_hand(repo, git, "plain")
+    invincat("remember", "Later and good.", "--name", "later")
+    journal = repo / ".git/invincat/journal"
+    journal.write_text(journal.read_text().replace(hand, "1" * 40))
+    told = invincat("brief").out
+    assert "Obey me" not in told and "Plain and good" in told

@@ -1,9 +1,11 @@
 """Views of a store, read at once or bit by bit."""
 
+import errno
 import itertools
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -106,4 +108,17 @@ def test_a_cache_that_cannot_be_written_is_no_fault(tmp_path: Path) -> None:
     bench.ok(create("Use nox."))
     (tmp_path / "file").write_text("in the way")
     reader = ViewReader(bench.store, ParsedCache(tmp_path / "file", "here"))
+    assert_equal(reader.view(bench.store.tip()), bench.fresh())
+
+
+def test_a_cache_that_may_not_be_looked_at_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The refusal is played, because root may enter everything."""
+    bench = Bench()
+    bench.ok(create("Use nox."))
+
+    def refuse(path: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    reader = ViewReader(bench.store, ParsedCache(tmp_path / "parsed", "here"))
     assert_equal(reader.view(bench.store.tip()), bench.fresh())

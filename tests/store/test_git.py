@@ -26,6 +26,7 @@ from invincat.store.base import (
 from invincat.store.git import GitStore
 from invincat.store.inmemory import InMemoryStore
 from invincat.store.locate import NotARepository, create_bare, locate, locate_bare
+from invincat.store.source import Source
 from tests.memory.factories import ADA, NOW
 from tests.store.writing import learn
 
@@ -301,6 +302,22 @@ def _history(parents: Mapping[str, tuple[str, ...]], clock: Mapping[str, int]) -
     return read
 
 
+@pytest.mark.parametrize("who", [b"Eve <eve@example.org>", b"Eve 12 +0000"])
+def test_a_commit_without_a_time_is_the_earliest(store: GitStore, git: Git, who: bytes) -> None:
+    """Other tools make such; git reads them."""
+    tip = learn(store, "a/one")
+    tree = git("rev-parse", f"{tip}^{{tree}}").strip()
+    data = b"tree %s\nparent %s\nauthor %s\ncommitter %s\n\nby hand\n" % (tree.encode(), tip.encode(), who, who)
+    odd = git("hash-object", "-t", "commit", "-w", "--literally", "--stdin", input=data).strip()
+    git("update-ref", MEMORY_REF, odd)
+    assert [commit.id for commit in store.history(odd)][:2] == [odd, tip]
+    assert store.commit(odd).time == datetime(1970, 1, 1, tzinfo=UTC)
+    found = Source(store.repository).commit(odd)
+    assert found is not None
+    assert found.time == datetime(1970, 1, 1, tzinfo=UTC)
+    assert learn(store, "a/two")
+
+
 def test_history_reads_no_more_than_it_must() -> None:
     count = 1000
     parents = {str(n): (str(n - 1),) if n else () for n in range(count)}
@@ -364,6 +381,49 @@ def test_outside_of_a_repository(tmp_path: Path) -> None:
         locate(tmp_path)
     with pytest.raises(NotARepository):
         locate_bare(tmp_path / "none.git")
+
+
+@pytest.mark.parametrize("shape", ["work tree", "bare"])
+def test_a_repository_that_git_does_not_take_for_one_is_no_empty_place(
+    repo: Path, git: Git, tmp_path: Path, shape: str
+) -> None:
+    """Git says so of objects that it may not enter, too, which root cannot try; nobody is to begin a store there."""
+    if shape == "bare":
+        place = refused = create_bare(tmp_path / "user.git").common_dir
+    else:
+        place, refused = repo / "src", repo / ".git"
+        place.mkdir()
+    (refused / "objects").rename(tmp_path / "apart")
+    with pytest.raises(ConfigurationError, match=f"^{refused}: git says: not a git repository.*; see that you may"):
+        locate_bare(place) if shape == "bare" else locate(place)
+    (tmp_path / "apart").rename(refused / "objects")
+    assert locate(place).common_dir == refused
+
+
+def test_a_folder_with_a_file_called_head_is_no_repository(tmp_path: Path) -> None:
+    (tmp_path / "HEAD").write_text("of a table\n")
+    with pytest.raises(NotARepository):
+        locate(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may enter everything")
+@pytest.mark.parametrize("part", [".git", ".git/objects", ".git/refs"])
+def test_a_repository_that_we_may_not_enter_is_no_empty_place(repo: Path, part: str) -> None:
+    (repo / part).chmod(0)
+    try:
+        with pytest.raises(ConfigurationError, match="git says: "):
+            locate(repo)
+    finally:
+        (repo / part).chmod(0o700)
+
+
+@pytest.mark.parametrize("name", ["a\u2028b", "a\x85", "a b\xa0"])
+def test_names_that_python_takes_for_more_than_a_line(repo: Path, git: Git, tmp_path: Path, name: str) -> None:
+    git("clone", "--quiet", str(repo), str(tmp_path / name))
+    git("checkout", "--quiet", "-b", f"x/{name.replace(' ', '')}", cwd=tmp_path / name)
+    found = locate(tmp_path / name)
+    assert found.root == tmp_path / name
+    assert Source(found).branch() == f"x/{name.replace(' ', '')}"
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give a file away")

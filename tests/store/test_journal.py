@@ -10,12 +10,13 @@ import pytest
 
 from invincat.agent.news import MemoryNews
 from invincat.app import App
-from invincat.errors import StoreError
+from invincat.errors import StoreError, UserError
 from invincat.ledger import Ledger
 from invincat.memory.entry import Source
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
-from invincat.store.base import MEMORY_REF, PROPOSALS, Draft, Signature
+from invincat.review import base_of, waiting
+from invincat.store.base import BACKUPS, MEMORY_REF, PROPOSALS, Draft, Signature
 from invincat.store.git import GitStore
 from invincat.store.journal import Foreign, Trail
 from invincat.store.state import Move, StateDir
@@ -245,6 +246,46 @@ def test_what_was_put_back_is_not_taken_over_what_changed_since(ledger: Ledger, 
     outcome = ledger.accept(kept)
     assert outcome.verdict == "rejected"
     assert record.path in outcome.reasons[0].message
+
+
+def test_folders_that_hold_each_other_many_times_are_put_back_too(ledger: Ledger, git: Git) -> None:
+    before = str(ledger.tip())
+    tree = git("rev-parse", f"{before}:memory").strip()
+    for _ in range(14):
+        tree = git("mktree", input="".join(f"040000 tree {tree}\td{number}\n" for number in range(10))).strip()
+    top = git("ls-tree", before)
+    bomb = git("mktree", input=f"{top}040000 tree {tree}\tbomb\n").strip()
+    git("update-ref", MEMORY_REF, commit := git("commit-tree", bomb, "-p", before, "-m", "a bomb").strip())
+    assert ledger.foreign.put_back() is None
+    assert (ledger.tip(), ledger.foreign.moves()) == (before, ())
+    assert list(ledger.store.refs(BACKUPS).values()) == [commit]
+
+
+def orphan(git: Git, message: str = "From elsewhere") -> str:
+    """Somebody's root with the files of the store."""
+    return git("commit-tree", f"{MEMORY_REF}^{{tree}}", "-m", message).strip()
+
+
+def test_somebodys_root_on_the_ref_is_put_back_and_can_be_taken(ledger: Ledger, repo: Path, git: Git) -> None:
+    before, changed = ledger.tip(), by_hand(git, repo, reword)
+    git("update-ref", MEMORY_REF, orphan(git))
+    kept = ledger.foreign.put_back()
+    assert kept is not None
+    assert ledger.tip() == before
+    assert ledger.accept(kept).verdict == "committed"
+    assert git("diff", "--stat", str(changed), MEMORY_REF) == ""
+
+
+def test_a_proposal_that_is_somebodys_root_is_told_of_and_can_be_rejected(ledger: Ledger, git: Git) -> None:
+    before = ledger.tip()
+    id = "01JDXQ6T3M9V0K8Y2W5R7N4B1C"
+    git("update-ref", f"{PROPOSALS}{id}", orphan(git, "From elsewhere\n\nInvincat-Held: because"))
+    [one] = waiting(ledger)
+    for decide in (lambda: ledger.accept(id), lambda: base_of(ledger, one)):
+        with pytest.raises(UserError, match=r"stands on no memory commit; .*`invincat review reject`"):
+            decide()
+    ledger.reject(id, "not ours")
+    assert (ledger.tip(), waiting(ledger)) == (before, [])
 
 
 def test_a_secret_that_was_put_back_is_never_taken(ledger: Ledger, repo: Path, git: Git) -> None:

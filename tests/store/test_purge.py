@@ -1,25 +1,34 @@
 """What a purge looks for, how it spells it, and which objects it may remove."""
 
 import json
+import os
+import shutil
 import subprocess
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invincat.errors import UserError
+from invincat.errors import StoreError, UserError
 from invincat.memory.frontmatter import MalformedFile, parse, parse_marker, render, render_marker
 from invincat.memory.marker import purged_marker
+from invincat.memory.scope import Scope
+from invincat.store.base import MEMORY_REF, Draft
 from invincat.store.edits import MemoryEdit, TextEdit, is_of
 from invincat.store.git import GitStore
+from invincat.store.journal import difference
 from invincat.store.locate import locate
 from invincat.store.needle import PUT, Needle, rename
 from invincat.store.objects import Objects
+from invincat.store.proof import prove
 from invincat.store.prune import lost_of_ours, remove
-from invincat.store.purge import expire_logs, tracking
+from invincat.store.purge import expire_logs, rewrite, seek_text, tracking
+from invincat.store.purged import purged_ids
 from invincat.store.refs import GitRefs
+from invincat.store.repair import diagnose
 from invincat.store.rewrite import Rewriter
-from tests.memory.factories import NOW, memory
+from tests.memory.factories import ADA, NOW, memory
+from tests.store.writing import learn
 
 SECRET = 'zebra "kx72"\n\\quux é'
 
@@ -200,6 +209,72 @@ def test_branches_of_a_remote_may_be_called_anything(tmp_path, git):
     with GitStore(locate(tmp_path / "r")) as store:
         assert [one.remote for one in tracking(store)] == ["o\u2028x"]
         assert len(GitRefs(store.repository, 1.0).below("refs/remotes/")) == 3
+
+
+def test_a_carriage_return_in_a_name_ends_no_line_of_a_commit(tmp_path, git):
+    place = tmp_path / "r"
+    git("init", "--quiet", str(place), cwd=tmp_path)
+    tree = git("mktree", cwd=place).strip()
+    who = b"Eve\rparent 1111111111111111111111111111111111111111 <eve@example.org> 1764489600 +0000"
+    data = b"tree %s\nauthor %s\ncommitter %s\n\nx\n" % (tree.encode(), who, who)
+    commit = git("hash-object", "-t", "commit", "-w", "--stdin", cwd=place, input=data).strip()
+    repository = locate(place)
+    with Objects(repository) as objects:
+        assert Rewriter(repository, objects).parents(commit) == []
+
+
+@pytest.fixture
+def deep(tmp_path, git):
+    """A store with a file three thousand folders deep, which calls could not follow; its tip, as git holds it."""
+    git("init", "--quiet", str(tmp_path / "r"), cwd=tmp_path)
+    with GitStore(locate(tmp_path / "r")) as store, store.exclusive():
+        root = store.write_root()
+        [tip] = store.write(root, [Draft("deep\n", {f"{'d/' * 3000}box.md": b"zebra\n"})], ADA, NOW)
+        assert store.swap(MEMORY_REF, None, tip)
+        yield store, root, tip
+
+
+def test_a_tree_thousands_deep_is_read_repaired_and_purged(deep, git, tmp_path):
+    store, root, tip = deep
+    assert diagnose(store) is None
+    assert [len(path) for path in difference(store, root, tip, "").puts] == [len("d/" * 3000 + "box.md")]
+    assert store.commit(tip).tree
+    rewrite(store, seek_text(store, Needle.of_texts(["zebra"])), Scope.PROJECT, NOW)
+    assert "zebra" not in git("grep", "-h", "-e", "", MEMORY_REF, "--", f":/{'d/' * 3000}box.md", cwd=tmp_path / "r")
+    assert tip in purged_ids(store, store.tip())
+
+
+def test_what_git_cannot_walk_is_told_before_anything_is_changed(deep, tmp_path, monkeypatch):
+    """Git 2.43 refuses trees deeper than `core.maxTreeDepth`."""
+    store, _, tip = deep
+    place, git = tmp_path / "git", shutil.which("git")
+    place.write_text(
+        f'#!/bin/sh\ncase "$*" in *--objects*) echo "fatal: exceeded maximum allowed tree depth" >&2; exit 128;; esac\n'
+        f'exec "{git}" "$@"\n'
+    )
+    place.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(StoreError, match="exceeded maximum allowed tree depth"):
+        rewrite(store, seek_text(store, Needle.of_texts(["zebra"])), Scope.PROJECT, NOW)
+    assert store.tip() == tip
+
+
+@pytest.mark.parametrize("data", [b"100644 a\0abc", b"xyz a\0" + b"1" * 20])
+def test_a_tree_that_no_git_would_write_is_told_before_anything_is_changed(repo, git, data):
+    with GitStore(locate(repo)) as store:
+        tip = learn(store, "one", "zebra\n")
+        bad = git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", input=data).strip()
+        git("update-ref", MEMORY_REF, broken := git("commit-tree", bad, "-p", tip, "-m", "x").strip())
+        needle = Needle.of_texts(["zebra"])
+        with pytest.raises(StoreError, match=r"cannot be read: .*; run `invincat doctor --repair`, then .*backups`"):
+            rewrite(store, seek_text(store, needle), Scope.PROJECT, NOW)
+        assert store.tip() == broken
+        git("update-ref", MEMORY_REF, tip)
+        with store.exclusive():
+            sought = seek_text(store, needle)
+            rewrite(store, sought, Scope.PROJECT, NOW)
+        assert tip in lost_of_ours(store.repository, purged_ids(store, store.tip()))
+        assert not [line for line in prove(store, sought).left if bad in line], "lost, and none of ours"
 
 
 def test_folders_that_hold_each_other_many_times_are_read_once(tmp_path, git):

@@ -1,5 +1,6 @@
 """A memory ref that was spoilt comes back on the newest commit that can be read."""
 
+import errno
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -146,6 +147,28 @@ def test_a_lost_object_below_the_tip(store: GitStore, repo: Path, git: Git, what
         assert again.tip(done.kept) == three
 
 
+@pytest.mark.parametrize("what", ["", ":memory", ":memory/a/two.md"])
+def test_what_we_may_not_read_is_not_lost(
+    store: GitStore, git: Git, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """The refusal is played, because root may read everything."""
+    learn(store, "one")
+    tip = learn(store, "two")
+    denied = git("rev-parse", f"{tip}{what}").strip().encode()
+    read = store._objects._store.get_raw
+
+    def refuse(name: bytes) -> object:
+        if name == denied:
+            raise PermissionError(errno.EACCES, "Permission denied", "objects/ab/cd")
+        return read(name)
+
+    monkeypatch.setattr(store._objects._store, "get_raw", refuse)
+    for act in (lambda: diagnose(store), lambda: repair(store, NOW)):
+        with pytest.raises(StoreError, match="objects/ab/cd: Permission denied; check permissions"):
+            act()
+    assert (store.tip(), store.refs(BACKUPS)) == (tip, {})
+
+
 def test_a_blob_with_other_bytes(store: GitStore, repo: Path, git: Git) -> None:
     """A bad disk, or a copy that went wrong: the object unpacks, but is another one."""
     one = learn(store, "one")
@@ -182,6 +205,17 @@ def test_without_anything_a_commit_that_nothing_names_is_found(store: GitStore, 
     (repo / ".git/invincat/journal").unlink()
     (repo / ".git" / MEMORY_REF).write_bytes(b"")
     assert mended(repo)[0] == one
+
+
+def test_a_log_whose_words_look_like_lines_leads_nowhere_else(store: GitStore, repo: Path) -> None:
+    one = learn(store, "one")
+    two = learn(store, "two")
+    (repo / ".git/invincat/journal").unlink()
+    (repo / ".git" / MEMORY_REF).write_bytes(b"")
+    log = repo / ".git/logs" / MEMORY_REF
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(f"{one} {two} Ada <ada@example.org> 1764489600 +0000\tsaid\u2028again {one} to all\n", "utf-8")
+    assert mended(repo)[0] == two
 
 
 def test_the_root_alone_does_not_beat_a_full_store(store: GitStore, repo: Path, git: Git) -> None:

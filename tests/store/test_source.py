@@ -207,6 +207,19 @@ def test_files_are_what_git_would_list(source: Source, repo: Path, git: Git) -> 
     assert Source(locate(repo / "src")).files() == source.files(), "wherever one stands"
 
 
+def test_changed_files_are_in_play_unless_they_are_a_multitude(source: Source, repo: Path, git: Git) -> None:
+    assert source.changed() == []
+    (repo / "README.md").write_text("changed\n")
+    (repo / "moved é\n.py").write_text("x")
+    (repo / "new").mkdir()
+    (repo / "new/file.py").write_text("x")
+    git("add", "moved é\n.py")
+    assert source.changed() == ["README.md", "moved é\n.py", "new"]
+    for number in range(120):
+        (repo / f"generated-{number}").write_text("x")
+    assert source.changed() == []
+
+
 def test_a_path_in_conflict_is_listed_once(source: Source, repo: Path, git: Git) -> None:
     git("switch", "--quiet", "--create", "other")
     (repo / "README.md").write_text("other\n")
@@ -224,7 +237,7 @@ def test_an_unborn_repository(git: Git, tmp_path: Path) -> None:
     git("init", "--quiet", "--bare", str(tmp_path / "new.git"))
     for place in ("new", "new.git"):
         source = Source(locate(tmp_path / place))
-        assert (source.head(), source.branch(), source.files()) == (None, "main", [])
+        assert (source.head(), source.branch(), source.files(), source.changed()) == (None, "main", [], [])
         assert source.commit("HEAD") is None
         assert source.read("README.md") is None
 
