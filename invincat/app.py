@@ -17,6 +17,7 @@ from invincat.config import DEFAULT_URL, LOCAL, OFF, TEAM_FILE, VARIABLES, Setti
 from invincat.errors import ConfigurationError, UserError
 from invincat.governance.grounding import Heard
 from invincat.governance.policy import Policy
+from invincat.identity import key_of
 from invincat.installation import secret_of
 from invincat.ledger import Ledger
 from invincat.memory.entry import Source as Origin
@@ -31,6 +32,7 @@ from invincat.store.git import GitStore
 from invincat.store.grounds import RepositoryGrounds
 from invincat.store.locate import Repository, create_bare, locate_bare
 from invincat.store.parsed import ParsedCache
+from invincat.store.purged import Watch
 from invincat.store.revision import published
 from invincat.store.source import Source
 from invincat.store.standing import Standings
@@ -40,6 +42,7 @@ from invincat.store.verdicts import VerdictCache
 # Whoosh, stemmers and globs cost 0.15 s: only what searches or briefs pays for them (lazy imports below).
 if TYPE_CHECKING:
     from invincat.context.briefing import Briefing
+    from invincat.lookup import StoreCorpus
     from invincat.recall.hit import Hit, Results
     from invincat.recall.query import About, Query
     from invincat.search import Search
@@ -83,6 +86,7 @@ class App:
     user_settings: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     _state_dirs: dict[Scope, Path] = field(default_factory=dict)
+    _watches: list[Watch] = field(default_factory=list)
     _broken_settings: ConfigurationError | None = None
 
     @staticmethod
@@ -115,12 +119,32 @@ class App:
         """The project's code repository, None where it has none."""
         return Source(self.place.code) if self.place.code else None
 
+    @cached_property
+    def project_key(self) -> str | None:
+        """What limits a personal memory to this project (FORMAT `scope`); None where there is no project.
+
+        It is the commit with which its history began: clones, work trees and renamed folders share it, two projects
+        that are called the same do not. Where that is not known it is the slug.
+        """
+        return (key_of(self.source) if self.source else None) or self.project_slug
+
+    @property
+    def project_keys(self) -> frozenset[str]:
+        """All that this project is called by, also when it had no commit yet or the team had not named it.
+
+        Who keeps nothing of their own is not asked for it.
+        """
+        if not self._user_store.is_dir():
+            return frozenset()
+        project = self.place.target.project
+        found = (self.project_key, self.project_slug, project.slug if project else None)
+        return frozenset(filter(None, found))
+
     @property
     def project_slug(self) -> str | None:
-        """The project's slug, which limits personal memories to it (FORMAT `scope`); None where there is no project.
+        """The project's slug; None where there is no project.
 
-        It is the name of the main repository's folder: linked work trees share it, a clone elsewhere has it again, and
-        no remote has a part in it. Where that is not enough, the team's settings say another (`project`).
+        It is the name of the main repository's folder, or what the team's settings say (`project`).
         """
         project = self.place.target.project
         if project is None or self.source is None:
@@ -204,8 +228,9 @@ class App:
     def readable(self, scope: Scope | None = None) -> list[Ledger]:
         """The ledgers that have memories to read: project first, then the person's own.
 
-        NoStore when there is none, or none of the project and that one was asked for.
+        NoStore when there is none, or none of the project and that one was asked for; NoProject for an unknown slug.
         """
+        self.place.require_known()
         found = [ledger for ledger in self.existing() if scope in (None, ledger.scope)]
         if found:
             return found
@@ -233,7 +258,7 @@ class App:
     def view(self, ledger: Ledger, commit: str | None = None) -> View:
         """What is believed here, now or at a commit: without what is one's own in another project (FORMAT `scope`)."""
         view = ledger.view(commit)
-        return view.within(self.project_slug) if ledger.scope is Scope.USER else view
+        return view.within(self.project_keys) if ledger.scope is Scope.USER else view
 
     def injectable(self) -> dict[Scope, View]:
         """What a model may be told unasked: what is believed here, without what nobody has accepted (RULES 10)."""
@@ -248,6 +273,10 @@ class App:
     def state_dir(self) -> Path:
         """Where conversations and their queue are kept: beside the project's store, else with the person's data."""
         return self.repository.state_dir if self.source is not None else self.data_dir / "outside"
+
+    def state_of(self, ledger: Ledger) -> Path:
+        """The state directory of one of the stores."""
+        return self._state_dirs[ledger.scope]
 
     def beginning(self) -> str | None:
         """What to say before the first memory of a project is written: a published store, a slug close to this one."""
@@ -273,7 +302,7 @@ class App:
     @cached_property
     def standings(self) -> Standings:
         """Whether memories hold here: `standings.of(records)` gives a Standing by id (RULES 12)."""
-        return Standings(self.source, VerdictCache(self.state_dir / "parsed", self.installation))
+        return Standings(self.source, VerdictCache(self.state_dir / "parsed", self.installation, self._was_purged))
 
     def _behind(self, hits: "Iterable[Hit]") -> list[Record]:
         """What a search found; the memories themselves are read when somebody asks for them."""
@@ -296,7 +325,11 @@ class App:
         from invincat.context.briefing import brief  # noqa: PLC0415 - see above
 
         self.readable()  # NoStore, rather than a briefing on nothing
-        return brief(list(self.injectable().items()), [*paths, *self.place.working_folder()], ask=self.standings.of)
+        return brief(list(self.injectable().items()), [*paths, *self.in_play()], ask=self.standings.of)
+
+    def in_play(self) -> list[str]:
+        """What is worked on here, relative to the root: the working folder, and what is changed (RULES 11)."""
+        return [*self.place.working_folder(), *(self.source.changed() if self.source else ())]
 
     def beside(self, prompt: str, paths: Sequence[str] = (), known: Container[str] = ()) -> list[Record]:
         """The few memories that one message is about, without those whose ids are `known`; often none."""
@@ -314,10 +347,11 @@ class App:
         progress: Callable[[int, int], None] | None = None,
         *,
         paths: Sequence[str] = (),
+        in_play: Sequence[str] = (),
         at: str | None = None,
     ) -> "Results":
         """What was found, what does not hold here marked and last (RULES 12); see `search`."""
-        results = self.search(query, progress, paths=paths, at=at)
+        results = self.search(query, progress, paths=paths, in_play=in_play, at=at)
         return results.with_standings(self.standings.of(self._behind(results.hits)))
 
     def search(
@@ -326,22 +360,40 @@ class App:
         progress: Callable[[int, int], None] | None = None,
         *,
         paths: Sequence[str] = (),
+        in_play: Sequence[str] = (),
         at: str | None = None,
     ) -> "Results":
         """Search what may be read; of two stores the better hits first.
 
-        What is about one of `paths`, or the working folder, is lifted. `at` asks what a store said then
-        (`Ledger.resolve`); UserError where none has such a commit.
+        What is about one of `paths`, or the working folder, is lifted; `in_play` are such paths, relative to the root.
+        `at` asks what a store said then (`Ledger.resolve`); UserError where none has such a commit.
         """
         from invincat.lookup import StoreCorpus  # noqa: PLC0415 - see above
 
-        asked = replace(query, project=self.project_slug, about=self._about(paths))
+        asked = replace(query, projects=self.project_keys, about=self._about(paths, in_play))
         asked_of = places(self.readable(query.scope), at)
         corpora = {self._state_dirs[ledger.scope]: StoreCorpus(ledger, commit) for ledger, commit in asked_of}
         return self._search.find(asked, corpora, progress, is_past=at is not None)
 
-    def _about(self, paths: Sequence[str]) -> "About | None":
-        in_play = [*map(self.place.repository_path, paths), *self.place.working_folder()]
+    def index(self, progress: Callable[[int, int], None]) -> str | None:
+        """Bring the search index up to date now, rather than with the next search; why it could not be."""
+        return self._search.refresh(self._corpora(), progress)
+
+    def embed(self, progress: Callable[[int, int], None]) -> int:
+        """Make all vectors that are missing, rather than in the background; how many that were.
+
+        ConfigurationError when searching by meaning is off or cannot work, ProviderError.
+        """
+        _ = self.settings  # a file that cannot be read is why it seems to be off
+        return self._search.embed(self._corpora(), progress)
+
+    def _corpora(self) -> "dict[Path, StoreCorpus]":
+        from invincat.lookup import StoreCorpus  # noqa: PLC0415 - see above
+
+        return {self._state_dirs[ledger.scope]: StoreCorpus(ledger) for ledger in self.readable()}
+
+    def _about(self, paths: Sequence[str], in_play: Sequence[str]) -> "About | None":
+        in_play = [*map(self.place.repository_path, paths), *in_play, *self.place.working_folder()]
         if not in_play:
             return None
         from invincat.memory.coverage import Coverage  # noqa: PLC0415 - see above
@@ -373,7 +425,7 @@ class App:
             setting=chosen.origin,
             url_setting=base_url.origin if base_url.value else VARIABLES["base_url"],
         )
-        return Semantic(embedding, self.installation)
+        return Semantic(embedding, self.installation, self._was_purged)
 
     @cached_property
     def installation(self) -> str:
@@ -387,9 +439,14 @@ class App:
     def _ledger(self, repository: Repository, scope: Scope) -> Ledger:
         store = GitStore(repository)
         self._state_dirs[scope] = repository.state_dir
-        cache = ParsedCache(repository.state_dir / "parsed", self.installation)
+        self._watches.append(Watch(store))
+        cache = ParsedCache(repository.state_dir / "parsed", self.installation, self._was_purged)
         reader = ViewReader(store, cache)
         return Ledger(store, reader, scope, utc_now, new_id, id_from, lambda: self.policy(scope), cache)
+
+    def _was_purged(self) -> bool:
+        """Whether a purge came since the stores were opened: then what was read is kept nowhere any more."""
+        return any(watch.has_come() for watch in self._watches)
 
     def no_store_message(self) -> str:
         """Why there is nothing of the project to read; tells of a published store that was fetched."""

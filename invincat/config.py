@@ -5,10 +5,11 @@ Flags beat environment, environment beats the team, the team beats the person, t
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -16,6 +17,7 @@ from invincat.errors import ConfigurationError
 from invincat.governance.policy import Policy, Requirement
 from invincat.memory.entry import Kind
 from invincat.memory.naming import is_name
+from invincat.memory.scope import slug_of
 from invincat.memory.yaml_scan import MalformedFile, Node, Segment, scan
 
 MAX_FILE: Final = 64 * 1024
@@ -63,10 +65,6 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     extraction: bool | None = None
     project: str | None = None
     review: Review = Review()
-
-    def __post_init__(self) -> None:
-        if self.project is not None and not is_name(self.project):
-            raise ValueError(f"{self.project!r} is no project's slug")
 
 
 _TYPES: Final = {"bool": "true or false", "str": "text", "int": "a whole number", "array": "a list", "object": "keys"}
@@ -158,6 +156,8 @@ def parse(data: bytes, where: str, *, is_team: bool = False) -> Read:
             reason = "is a team's to say, in its own file: yours holds for all projects"
         if reason is None and value is None:
             reason = "has no value"
+        if reason is None and isinstance(value, str) and key in _CHECKS:
+            reason = _CHECKS[key](value)
         if reason:
             raise _bad(where, lines[key], key, reason)
     try:
@@ -209,7 +209,7 @@ def _explain(fault: str, segments: Sequence[Segment], lines: Mapping[str, int]) 
         path, message = f"{path}.{word}", f"is no setting{_near(word, names)}"
     elif invalid := re.fullmatch(r"Invalid enum value '(.*)'", message):
         word = invalid[1]
-        message = f"{word!r} is none of {', '.join(Kind)}"
+        message = f"{word!r} is no kind{_near(word, list(Kind))}"
     elif expected := re.match(r"Expected `(\w+)", message):
         message = f"must be {_TYPES.get(expected[1], expected[1])}"
     text = next((segment.lines for segment in segments if segment.key == key), "").splitlines()
@@ -220,6 +220,44 @@ def _explain(fault: str, segments: Sequence[Segment], lines: Mapping[str, int]) 
 def _near(word: str, names: Sequence[str]) -> str:
     near = get_close_matches(word, names, n=1)
     return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
+
+
+def _slug_fault(value: str) -> str | None:
+    slug = slug_of(value)
+    return None if is_name(value) else f"{value!r} is no project's slug; did you mean {slug}?"
+
+
+def _url_fault(value: str) -> str | None:
+    try:
+        parts = urlsplit(value)
+        is_usable = parts.scheme in {"http", "https"} and parts.hostname and not re.search(r"\s", value)
+    except ValueError:
+        is_usable = False
+    return None if is_usable else f"{value!r} is no address of an endpoint; one is like {DEFAULT_URL}"
+
+
+def _embedding_fault(value: str) -> str | None:
+    """A model of an endpoint may have any name, but these are none."""
+    meant = _SWITCHES.get(value.casefold()) or next(
+        iter(get_close_matches(value.casefold(), (LOCAL, OFF), 1, 0.7)), None
+    )
+    return None if meant in {None, value} else f"{value!r} is no embedding model; did you mean {meant}?"
+
+
+_SWITCHES: Final = {
+    **dict.fromkeys(("on", "true", "yes", "1"), LOCAL),
+    **dict.fromkeys(("false", "no", "none", "0"), OFF),
+}
+_CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
+    "project": _slug_fault,
+    "base_url": _url_fault,
+    "embedding": _embedding_fault,
+}
+
+
+def near_key(key: str, keys: Sequence[str]) -> str:
+    """What to tell who named a setting that there is not."""
+    return f"{key!r} is no setting{_near(key, keys)}"
 
 
 def _bad(where: str, line: int, key: str, message: str) -> ConfigurationError:
@@ -240,6 +278,14 @@ def with_value(data: bytes, where: str, key: str, value: str) -> bytes:
         text = "".join(one.text for one in segments)
         text += ("\n" if text and not text.endswith("\n") else "") + line
     return text.encode()
+
+
+def without(data: bytes, where: str, key: str) -> bytes | None:
+    """The file without a setting, its other lines as they were; None where it does not set it; ConfigurationError."""
+    keys, segments = scanned(data, where)
+    if key not in keys:
+        return None
+    return "".join(f"{one.head}{one.tail}" if one.key == key else one.text for one in segments).encode()
 
 
 def _scalar(value: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 from invincat.agent.deferred import DeferredClient
 from invincat.agent.events import Event, Learned, Notice
+from invincat.agent.in_play import paths_in
 from invincat.agent.learning import ModelLearner, RulesLearner, Stores
 from invincat.agent.loop import USUAL, Conversation, Limits
 from invincat.agent.memory_agent import MemoryAgent
@@ -43,6 +44,8 @@ Answer = TypeVar("Answer")
 
 # So many of the memories that a briefing leaves out are named in the audit log; beyond that their number must do.
 MAX_LOGGED: Final = 200
+# So many of the files that a conversation was about last are in play.
+MAX_NAMED: Final = 20
 # Seconds that closing waits for what is still being learned.
 FLUSH = 10.0
 
@@ -125,6 +128,7 @@ class Desk:
         # What is learned is told here; None says that no more will come.
         self._news: asyncio.Queue[Event | None] = asyncio.Queue()
         self._files: list[str] | None = None
+        self._changed: list[str] | None = None
         self.sessions = sessions_of(app)
         self._session = session
         self._talk: Talk | None = None
@@ -145,7 +149,7 @@ class Desk:
 
     async def _conversation(self, session: Session) -> Conversation | None:
         """A conversation in a session, briefed with what is remembered now; None without a model."""
-        self._session = session
+        self._session, self._changed = session, None
         if self._client is None:
             return None
         news = await self._stores.run(self._told)
@@ -199,7 +203,7 @@ class Desk:
 
     async def recall(self, query: str) -> Results:
         """Search."""
-        return await self._stores.run(lambda: self._app.recall(Query(text=query)))
+        return await self._stores.run(lambda: self._recall(Query(text=query)))
 
     async def memories(self) -> list[Record]:
         """The active memories."""
@@ -286,7 +290,7 @@ class Desk:
 
     def _learner(self) -> Learner:
         app = self._app
-        stores = Stores(app.ledger, app.injectable, app.origin, app.grounds, self._stores.run, app.project_slug)
+        stores = Stores(app.ledger, app.injectable, app.origin, app.grounds, self._stores.run, app.project_key)
         if (model := self._models.remembers) is None:
             return RulesLearner(stores)
         setting = self._models.memory_setting if self._models.memory else self._models.setting
@@ -310,7 +314,17 @@ class Desk:
         return f"{before}{self._workspace().root.name}{between}{briefing}{after}"
 
     def _told(self) -> MemoryNews:
-        return MemoryNews(self._app.injectable(), self._app.place.working_folder(), self._app.standings.of)
+        return MemoryNews(self._app.injectable(), self._in_play(), self._app.standings.of)
+
+    def _recall(self, query: Query) -> Results:
+        return self._app.recall(query, in_play=self._in_play())
+
+    def _in_play(self) -> list[str]:
+        """What was changed when the conversation began, and the files it has been about since then (RULES 11)."""
+        if self._changed is None:
+            self._changed = self._app.in_play()
+        named = paths_in(self._session.messages) if self._session else []
+        return [*self._changed, *named[-MAX_NAMED:]]
 
     def _since_last(self, news: MemoryNews) -> Callable[[], Any]:
         async def since_last() -> str | None:
@@ -321,7 +335,7 @@ class Desk:
     def _handles(self) -> Handles:
         return Handles(
             workspace=self._workspace(),
-            recall=lambda query: self._stores.call(lambda: self._app.recall(query)),
+            recall=lambda query: self._stores.call(lambda: self._recall(query)),
             submit=lambda items, scope, *, actor: self._stores.call(lambda: self._submit(items, scope, actor=actor)),
             ripgrep=shutil.which("rg"),
         )
@@ -367,4 +381,5 @@ def heard_in(session: Session | None) -> dict[int, Heard]:
 def one_line_of(outcome: Outcome) -> str:
     """What became of a proposal, in one line."""
     told = [event.text for event in describe(outcome) if isinstance(event, Learned | Notice)]
-    return "; ".join(told) or outcome.hint or "nothing changed"
+    hint = [outcome.hint] if outcome.hint and outcome.verdict in {"committed", "noop"} else []
+    return "; ".join([*told, *hint]) or outcome.hint or "nothing changed"

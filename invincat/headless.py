@@ -1,7 +1,7 @@
 """One turn without a terminal: JSON only on stdout, diagnostics on stderr, and it never waits for anybody."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -25,6 +25,8 @@ EXITS: Final[Mapping[End, int]] = {
     End.INTERRUPTED: 130,
 }
 TRY_LATER: Final = 75
+HELD: Final = 3
+REFUSED: Final = 4
 
 _WHY: Final[Mapping[End, str]] = {
     End.TURN_CAP: "stopped: the turn took as many requests as it may (--max-turns)",
@@ -140,7 +142,7 @@ async def run_once(desk: Desk, prompt: str, form: Form, out: Callable[[str], Non
         left, is_cut = await _closed(desk, patience)
     await listening
     report.close(desk.session_id, left)
-    return EXITS[End.INTERRUPTED] if is_cut else _exit_code(report.ended)
+    return EXITS[End.INTERRUPTED] if is_cut else _exit_code(report.ended, report.learned)
 
 
 async def _answer(desk: Desk, prompt: str, report: _Report) -> None:
@@ -173,5 +175,13 @@ def _go_on() -> None:
         task.uncancel()
 
 
-def _exit_code(end: TurnEnded) -> int:
-    return TRY_LATER if end.try_later else EXITS[end.end]
+def _exit_code(end: TurnEnded, learned: Sequence[Event]) -> int:
+    """That of the turn; without a model it is there to remember, so what came of that counts, the gravest first."""
+    if end.end is not End.NO_MODEL:
+        return TRY_LATER if end.try_later else EXITS[end.end]
+    if any(isinstance(event, Notice) and event.is_refusal for event in learned):
+        return REFUSED
+    remembered = [event for event in learned if isinstance(event, Learned)]
+    if any(event.proposal for event in remembered):
+        return HELD
+    return 0 if remembered else EXITS[End.NO_MODEL]

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from invincat.errors import UserError
 from invincat.extraction.conventions import Rule, convention_files, rules_in
 from invincat.extraction.extractor import Extraction, Message, from_commit, from_transcript
-from invincat.extraction.reimport import imported_paths, not_said_elsewhere, plan_import
+from invincat.extraction.reimport import KeptOut, imported_paths, not_said_elsewhere, plan_import
 from invincat.governance.grounding import Grounds, Heard
 from invincat.governance.redaction import redact
 from invincat.ledger import Ledger, held_chain
@@ -35,7 +35,8 @@ MAX_FILE = 1024 * 1024
 class Imported:
     """What an import did: rules found by file, the outcome (None: nothing to do), what was refused, what is held.
 
-    `skipped` says of each file that could not be read why; its memories stay as they are.
+    `skipped` says of each file that could not be read why; its memories stay as they are. `kept_out` are rules that a
+    memory said which has ended, or was deleted.
     """
 
     rules: Mapping[str, int]
@@ -43,6 +44,7 @@ class Imported:
     refused: tuple[Reason, ...] = ()
     archive: tuple[Outcome, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
+    kept_out: tuple[KeptOut, ...] = ()
 
 
 def import_conventions(
@@ -63,6 +65,7 @@ def import_conventions(
     skipped: dict[str, str] = {}
     operations: list[Any] = []
     gone: list[Any] = []
+    kept_out: list[KeptOut] = []
     said: list[Rule] = []
     read: set[str] = set()
     view = ledger.view()
@@ -90,6 +93,7 @@ def import_conventions(
         plan = plan_import(view, path, found, source.blob_id(data or b"")[:10])
         operations += plan.operations
         gone += plan.archive_proposals
+        kept_out += plan.kept_out
     outcome, refused = _submit_without_refused(ledger, operations, origin, grounds, dry_run=dry_run)
     retired = not_said_elsewhere(view, gone, said)
     if not dry_run:
@@ -98,7 +102,7 @@ def import_conventions(
         ledger.submit(Proposal((item,), Scope.PROJECT, origin, hold=item["reason"]), grounds, dry_run=dry_run)
         for item in retired
     ]
-    return Imported(rules, outcome, refused, tuple(held), skipped)
+    return Imported(rules, outcome, refused, tuple(held), skipped, tuple(kept_out))
 
 
 def _withdraw(ledger: Ledger, view: View, read: Container[str], gone: Container[str]) -> None:
@@ -172,7 +176,7 @@ def extract_transcript(
 ) -> list[Outcome]:
     """Run the rules extractor over a conversation: explicit requests are committed, the rest waits for a person.
 
-    `project` is the slug of the project that it was held in, None outside of one.
+    `project` is the key of the project that it was held in, None outside of one.
     """
     turns = {message.number: Heard(message.role, message.text, message.tool) for message in messages}
     return _submit(from_transcript(messages, project), ledger_of, origin, grounds_of(turns), dry_run=dry_run)

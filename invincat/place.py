@@ -37,7 +37,7 @@ class Place:
     def resolve(self, *, to_write: bool) -> Resolved:
         """RULES 7 on a command line: the project that is named, else that of the directory; NoProject."""
         around = self._around
-        root = (around.root or around.git_dir) if around else self.directory.resolve()
+        root = (around.root or around.git_dir) if around else _begun_folder(self.directory.resolve())
         here = Project(_slug_of(around) if around else slug_of(root.name), str(root))
         rungs = Rungs(explicit=here if self.named is None else self.named, ambient=[here])
         known = {slug: Project(slug) for slug in self.named_projects()} if self.named else {}
@@ -68,6 +68,20 @@ class Place:
     def is_made(self) -> bool:
         """Whether the project has somewhere to keep a store already."""
         return is_store(self.home) if isinstance(self.home, Path) else self.home is not None
+
+    def known_slugs(self) -> list[str]:
+        """What `--project` can name here: the projects that have a name only, and that of the directory."""
+        around = self._around
+        return sorted({*self.named_projects(), *([_slug_of(around)] if around else [])})
+
+    def require_known(self) -> None:
+        """Refuse to read a project that was named and that nobody ever wrote to: NoProject."""
+        project = self.target.project
+        if self.named is None or project is None or project.root or project.slug in self.named_projects():
+            return
+        known = ", ".join(self.known_slugs())
+        step = f"known ones: {known}" if known else f"`invincat --project {project.slug} remember TEXT` begins one"
+        raise NoProject(f"there is no project {project.slug!r}", next_step=step)
 
     def require_begun(self) -> None:
         """Refuse a folder that nobody chose to keep memories: NoProject."""
@@ -135,6 +149,26 @@ class Place:
             return self.repository
         except NotARepository:
             return None
+
+
+def _begun_folder(directory: Path) -> Path:
+    """The nearest folder around a directory that keeps memories, the directory itself where none does.
+
+    There is no repository around it. The home directory is no project, and a store that somebody else put into a
+    folder above, such as a shared one, is not ours to believe.
+    """
+    end = Path.home().resolve()
+    for folder in (directory, *directory.parents):
+        store = folder / FOLDER_STORE
+        if folder == end:
+            break
+        if is_store(store) and (folder == directory or _is_mine(store)):
+            return folder
+    return directory
+
+
+def _is_mine(store: Path) -> bool:
+    return not hasattr(os, "geteuid") or store.stat().st_uid == os.geteuid()
 
 
 def is_store(place: Path) -> bool:

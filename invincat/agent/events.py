@@ -56,10 +56,11 @@ class ToolFinished(msgspec.Struct, frozen=True, tag="tool_finished", tag_field="
     is_error: bool
 
 
-class Notice(msgspec.Struct, frozen=True, tag="notice", tag_field="event"):
-    """One line that a person should know."""
+class Notice(msgspec.Struct, frozen=True, tag="notice", tag_field="event", omit_defaults=True):
+    """One line that a person should know. `is_refusal`: a rule refused what was to be remembered."""
 
     text: str
+    is_refusal: bool = False
 
 
 class Learned(msgspec.Struct, frozen=True, tag="learned", tag_field="event"):

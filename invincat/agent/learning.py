@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Stores:
     """What learning needs of the stores. `run` carries a function out on the one thread that may use them.
 
-    `project` is the slug of the project that is talked about, None outside of one.
+    `project` is the key of the project that is talked about, None outside of one.
     """
 
     ledger: Callable[[Scope], Ledger]

@@ -267,12 +267,14 @@ def describe(outcome: Outcome) -> list[Event]:
         listed = ", ".join(f"{done.op} {done.name}" for done in names)
         return [Learned(f"waits for you: {listed} ({outcome.reasons[0].message})", proposal=outcome.proposal)]
     if outcome.verdict == "rejected":
-        return [Notice(f"not remembered: {outcome.reasons[0]}")]
+        return [Notice(f"not remembered: {outcome.reasons[0].plain}", is_refusal=True)]
     return []
 
 
 def _unretired(outcome: Outcome) -> Notice:
     """A successor stands while the old one does, too (RULES 1.7): two that may contradict each other."""
+    if outcome.reasons and (outcome.still_active or "").startswith("none: "):
+        return Notice(outcome.reasons[-1].message)
     old = outcome.still_active or "the old one"
     why = f" ({outcome.reasons[-1].message})" if outcome.reasons else ""
     return Notice(f"{old} was not retired and still holds{why}; archive or delete it by hand")

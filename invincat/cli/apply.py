@@ -47,7 +47,7 @@ def command(
     app = app_of(context)
     ledger = app.ledger(scope or scope_named(items) or app.scope_of(items))
     proposal = Proposal(tuple(items), ledger.scope, app.origin(actor, session))
-    finish(ledger.submit(proposal, app.grounds(), dry_run=dry_run), as_json=as_json)
+    finish(ledger.submit(proposal, app.grounds(), dry_run=dry_run), as_json=as_json, is_batch=True)
 
 
 def _read(file: BinaryIO) -> list[Any]:

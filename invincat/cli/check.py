@@ -7,7 +7,7 @@ import click
 
 from invincat.app import App, utc_now
 from invincat.cli.options import scope_option
-from invincat.cli.output import app_of, print_json, readable
+from invincat.cli.output import app_of, counted, print_json, readable
 from invincat.errors import UserError
 from invincat.governance.check import Finding, check, ungrounded
 from invincat.governance.hidden import escape_hidden
@@ -41,10 +41,10 @@ def command(
     else:
         ledger = app.ledger(scope or Scope.PROJECT)
         chosen = [(ledger, _commit(app, ledger, rev))]
-    findings, count = [], 0
+    findings, counts = [], []
     for ledger, commit in chosen:
         view = ledger.view(commit)
-        count += len(view)
+        counts.append(f"{counted(len(view), 'memory', 'memories')} in the {ledger.scope} store")
         findings += check(
             view, ledger.scope, utc_now() + GRACE, all_files(ledger.store, commit), _before(ledger, commit)
         )
@@ -56,7 +56,7 @@ def command(
         for finding in findings:
             click.echo(escape_hidden(_github(finding) if form == "github" else _text(finding)))
         if not findings and form == "text":
-            click.echo(f"sound: {count} memories")
+            click.echo(f"sound: {', '.join(counts)}")
     if findings:
         raise click.exceptions.Exit(1)
 

@@ -7,7 +7,7 @@ import click
 from invincat.app import App
 from invincat.cli.options import json_option
 from invincat.cli.output import app_of, print_json
-from invincat.config import KEYS, Settings, Value, parse, with_value
+from invincat.config import KEYS, LOCAL, OFF, Settings, Value, near_key, parse, with_value, without
 from invincat.errors import ConfigurationError
 from invincat.governance.hidden import escape_hidden
 
@@ -44,7 +44,7 @@ def get(context: click.Context, key: str, as_json: bool) -> None:
     """Print the value of one setting; exit 1 when it has none."""
     settings = _all(app_of(context).settings)
     if key not in settings:
-        raise click.UsageError(f"there is no setting {key!r}; there are {', '.join(settings)}")
+        raise click.UsageError(near_key(key, list(settings)))
     value = settings[key]
     if as_json:
         print_json({"key": key, "value": value.value, "origin": value.origin})
@@ -61,16 +61,38 @@ def get(context: click.Context, key: str, as_json: bool) -> None:
 @click.pass_context
 def set_one(context: click.Context, key: str, value: str, team: bool) -> None:
     """Write a setting into your own file, or with --team into the team's; its other lines stay as they are."""
-    if key not in KEYS:
-        raise click.UsageError(
-            f"{key!r} cannot be set here; there are {', '.join(KEYS)}; others: `invincat config path`"
-        )
     path = _path(app_of(context), team=team)
+    _require_key(key, path)
     before = path.read_bytes() if path.is_file() else b""
     after = with_value(before, str(path), key, value)
     parse(after, str(path), is_team=team)
     write_settings(path, after)
     click.echo(escape_hidden(f"{key}: {value}  {path}"))
+    if key == "embedding" and value not in {OFF, LOCAL}:
+        click.echo(f"note: {value} is taken for a model of the endpoint; {LOCAL} and {OFF} ask none", err=True)
+
+
+@command.command("unset")
+@click.argument("key")
+@team_option
+@click.pass_context
+def unset(context: click.Context, key: str, team: bool) -> None:
+    """Take a setting out of your own file, or with --team out of the team's."""
+    path = _path(app_of(context), team=team)
+    _require_key(key, path)
+    after = without(path.read_bytes() if path.is_file() else b"", str(path), key)
+    if after is None:
+        click.echo(f"nothing to do: {key} is not set in {path}")
+        return
+    write_settings(path, after)
+    click.echo(escape_hidden(f"{key} is not set any more  {path}"))
+
+
+def _require_key(key: str, path: Path) -> None:
+    if key == "review.require":
+        raise click.UsageError(f"review.require is a list; write it into {path}")
+    if key not in KEYS:
+        raise click.UsageError(near_key(key, KEYS))
 
 
 @command.command("path")

@@ -1,13 +1,22 @@
 """`invincat import [FILE...]`: the rules that a repository already writes down."""
 
+from typing import Final
+
 import click
 
 from invincat.app import App
+from invincat.cli.grave import end_of
 from invincat.cli.options import json_option
-from invincat.cli.output import EXITS, app_of, outcome_json, print_json
+from invincat.cli.output import EXITS, app_of, counted, outcome_json, print_json, say
 from invincat.errors import ConfigurationError
 from invincat.governance.hidden import escape_hidden
 from invincat.intake import Imported, import_conventions
+from invincat.memory.content import clip, one_line
+from invincat.outcome import Outcome
+from invincat.store.source import Source
+
+# So much of a rule's text names it in a line.
+MAX_WORDS: Final = 60
 
 
 @click.command("import")
@@ -17,20 +26,30 @@ from invincat.intake import Imported, import_conventions
 @click.pass_context
 def command(context: click.Context, files: tuple[str, ...], dry_run: bool, as_json: bool) -> None:
     """Take over rules from FILEs, by default all convention files. Running it again changes only what changed."""
-    imported = run_import(app_of(context), files, dry_run=dry_run)
+    app = app_of(context)
+    imported = run_import(app, files, dry_run=dry_run)
     if as_json:
-        print_json(import_json(imported))
+        print_json(import_json(app, imported))
     else:
-        print_import(imported)
+        print_import(app, imported)
     raise click.exceptions.Exit(exit_code(imported))
 
 
 def run_import(app: App, files: tuple[str, ...] = (), *, dry_run: bool = False) -> Imported:
-    """Import the convention files of the app's repository."""
-    if app.source is None:
-        raise ConfigurationError("not inside a git repository", next_step="run it in one")
+    """Import the convention files of the app's repository; ConfigurationError without one."""
+    source = require_files(app)
     paths = [app.place.repository_path(file) for file in files]
-    return import_conventions(app.project, app.source, app.origin("import"), app.grounds(), paths, dry_run=dry_run)
+    return import_conventions(app.project, source, app.origin("import"), app.grounds(), paths, dry_run=dry_run)
+
+
+def require_files(app: App) -> Source:
+    """Where the files to import from stand: ConfigurationError outside of git."""
+    if app.source is None:
+        step = "run it in the repository, or write rules down one by one with `invincat remember`"
+        raise ConfigurationError(
+            "an import reads the files of a git repository, and there is none here", next_step=step
+        )
+    return app.source
 
 
 def exit_code(imported: Imported) -> int:
@@ -41,7 +60,7 @@ def exit_code(imported: Imported) -> int:
     return EXITS[imported.outcome.verdict]
 
 
-def import_json(imported: Imported) -> dict[str, object]:
+def import_json(app: App, imported: Imported) -> dict[str, object]:
     """An import as JSON."""
     return {
         "rules": imported.rules,
@@ -49,33 +68,26 @@ def import_json(imported: Imported) -> dict[str, object]:
         "refused": imported.refused,
         "archive_proposals": [outcome_json(outcome) for outcome in imported.archive],
         "skipped": imported.skipped,
+        "kept_out": [
+            {"at": rule.at, "words": rule.words, "id": rule.id, **end_of(app.project, rule.id)._asdict()}
+            for rule in imported.kept_out
+        ],
     }
 
 
-def print_import(imported: Imported) -> None:
-    """Files and their rules, what changed, what was refused, what waits."""
+def print_import(app: App, imported: Imported) -> None:
+    """Files and their rules, what changed, what was refused, what stays out, what waits."""
     for path, count in imported.rules.items():
         click.echo(f"{path}: {counted(count, 'rule', 'rules')}")
     for path, why in imported.skipped.items():
         click.echo(f"{path}: skipped, {why}", err=True)
     if not (imported.rules or imported.skipped or imported.archive):
         click.echo("no convention files here (AGENTS.md, CLAUDE.md, CONTRIBUTING, ...)")
-    outcome = imported.outcome
-    counts: dict[str, int] = {}
-    for done in outcome.operations if outcome else ():
-        counts[done.op] = counts.get(done.op, 0) + 1
-    created, replaced = counts.get("create", 0), counts.get("supersede", 0)
-    where = f"{outcome.scope} memory of {outcome.repository}" if outcome else ""
-    if outcome and outcome.verdict == "held":
-        click.echo(f"held as proposal {outcome.proposal or '(dry run)'}; see `invincat review list`")
-    elif created or replaced:
-        commit = outcome.after[:7] if outcome and outcome.after else "-------"
-        dry = " (dry run: nothing was written)" if outcome and outcome.dry_run else ""
-        click.echo(f"{counted(created, 'memory', 'memories')} created, {replaced} superseded  {commit}  {where}{dry}")
-    else:
-        click.echo("nothing changed")
+    say(_what_changed(imported.outcome))
     for reason in imported.refused:
-        click.echo(escape_hidden(f"left out: {reason}"), err=True)
+        place = f"{reason.field}: " if reason.field else ""
+        click.echo(escape_hidden(f"left out: {place}{reason.message}"), err=True)
+    _print_kept_out(app, imported)
     if fresh := [held for held in imported.archive if not held.known]:
         what = counted(len(fresh), "rule is gone from its file", "rules are gone from their files")
         click.echo(f"{what}; archiving waits in `invincat review list`")
@@ -83,6 +95,25 @@ def print_import(imported: Imported) -> None:
         click.echo(f"{counted(known, 'rule', 'rules')} no longer in a file: archiving was proposed before")
 
 
-def counted(number: int, one: str, many: str) -> str:
-    """`1 rule`, `2 rules`."""
-    return f"{number} {one if number == 1 else many}"
+def _what_changed(outcome: Outcome | None) -> str:
+    if outcome and outcome.verdict == "held":
+        return f"held as proposal {outcome.proposal or '(dry run)'}; see `invincat review list`"
+    ops = [done.op for done in outcome.operations] if outcome else []
+    created, replaced = ops.count("create"), ops.count("supersede")
+    if outcome is None or not (created or replaced):
+        return "nothing changed"
+    commit = outcome.after[:7] if outcome.after else "-------"
+    dry = " (dry run: nothing was written)" if outcome.dry_run else ""
+    where = f"{outcome.scope} memory of {outcome.repository}"
+    return f"{counted(created, 'memory', 'memories')} created, {replaced} superseded  {commit}  {where}{dry}"
+
+
+def _print_kept_out(app: App, imported: Imported) -> None:
+    """Rules that stay out although a file says them, each with how to bring it back."""
+    if imported.kept_out:
+        click.echo(f"{counted(len(imported.kept_out), 'rule', 'rules')} kept out: what said so has ended")
+    for rule in imported.kept_out:
+        end = end_of(app.project, rule.id)
+        words = clip(one_line(rule.words), MAX_WORDS)
+        step = f'`invincat restore {end.name} --reason "..."` brings it back'
+        click.echo(escape_hidden(f'kept out: {rule.at} "{words}": {end}; {step}'), err=True)

@@ -6,9 +6,9 @@ import click
 
 from invincat.app import App
 from invincat.cli.config import write_settings
-from invincat.cli.import_ import exit_code, import_json, print_import, run_import
+from invincat.cli.import_ import exit_code, import_json, print_import, require_files, run_import
 from invincat.cli.options import json_option
-from invincat.cli.output import app_of, print_json
+from invincat.cli.output import app_of, print_json, say
 from invincat.errors import ConfigurationError
 from invincat.resources import template
 from invincat.store.base import TRACKING
@@ -26,6 +26,10 @@ def command(context: click.Context, with_import: bool, with_settings: bool, as_j
     repository, `init` moves them into it.
     """
     app = app_of(context)
+    if with_import:
+        require_files(app)
+    if with_settings:
+        _settings_place(app)
     moved = app.place.left_behind()
     made = app.start()
     settings = _write_settings(app) if with_settings else None
@@ -40,26 +44,31 @@ def command(context: click.Context, with_import: bool, with_settings: bool, as_j
                 "at": app.project.tip(),
                 "published": published,
                 "settings": str(settings) if settings else None,
-                "import": import_json(imported) if imported else None,
+                "import": import_json(app, imported) if imported else None,
             }
         )
         raise click.exceptions.Exit(exit_code(imported) if imported else 0)
     state = f"moved here from {moved}" if moved else "made" if made else "already there"
-    click.echo(f"memory store {state}  {(app.project.tip() or '')[:7]}  project memory of {app.project.store.location}")
+    say(f"memory store {state}  {(app.project.tip() or '')[:7]}  project memory of {app.project.store.location}")
     for ref in published:
         click.echo(f"note: {ref.removeprefix(TRACKING)} is a published store; it was not merged")
     if with_settings:
         click.echo(f"settings written to {settings}" if settings else f"settings already there  {app.team_settings}")
     if imported:
-        print_import(imported)
+        print_import(app, imported)
         raise click.exceptions.Exit(exit_code(imported))
+
+
+def _settings_place(app: App) -> Path:
+    """Where the team's file of settings stands; ConfigurationError without a work tree."""
+    if app.team_settings is None:
+        raise ConfigurationError("there is no work tree here for a file of settings", next_step="go to a repository")
+    return app.team_settings
 
 
 def _write_settings(app: App) -> Path | None:
     """The file that was written; None where one is already, which is never changed."""
-    path = app.team_settings
-    if path is None:
-        raise ConfigurationError("there is no work tree here for a file of settings", next_step="go to a repository")
+    path = _settings_place(app)
     if path.exists() or path.is_symlink():
         return None
     write_settings(path, template("config.yaml").encode())

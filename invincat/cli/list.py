@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import click
 
+from invincat.cli.grave import deleted, grave_json
 from invincat.cli.options import json_option, scope_option
-from invincat.cli.output import app_of, describe, memory_json, print_json, print_jsonl, readable, trust_json
-from invincat.cli.subject import at_option, deleted, grave_json
+from invincat.cli.output import app_of, describe, memory_json, print_json, print_jsonl, readable, say, trust_json
+from invincat.cli.subject import at_option
 from invincat.governance.grounding import Standing
-from invincat.governance.hidden import escape_hidden
 from invincat.ledger import Ledger
 from invincat.memory.entry import Status
 from invincat.memory.naming import section_slug
@@ -70,7 +70,7 @@ def _list_deleted(asked_of: Sequence[tuple[Ledger, str | None]], *, as_json: boo
         for grave in graves:
             title = f"{grave.last.memory.title}  " if grave.last else ""
             line = f"{grave.marker.id}  {grave.marker.updated_at:%Y-%m-%d}  {title}({grave.name})  {grave.fate}"
-            click.echo(escape_hidden(f"{line}: {grave.marker.reason}"))
+            say(f"{line}: {grave.marker.reason}")
         if not graves:
             click.echo("no memory matches", err=True)
 
@@ -84,10 +84,11 @@ def _print(records: list[Record], standings: Mapping[str, Standing], untrusted: 
     for record in records:
         memory = record.memory
         if heading != (heading := (memory.scope, memory.section)):
-            click.echo(escape_hidden(memory.section) + (" (yours)" if memory.scope is Scope.USER else ""))
+            say(memory.section + (" (yours)" if memory.scope is Scope.USER else ""))
         state = "" if memory.is_active else f"  [{memory.status}]"
-        state += f"  [{escape_hidden(mark)}]" if (mark := standings[record.id].mark) else ""
+        state += f"  [{mark}]" if (mark := standings[record.id].mark) else ""
+        state += "  [only here]" if memory.project else ""
         state += "  [not accepted]" if record.id in untrusted else ""
-        click.echo(f"  {describe(memory)}  ({record.name}){state}")
+        say(f"  {describe(memory)}  ({record.name}){state}")
     if not records:
         click.echo("no memory matches", err=True)

@@ -22,6 +22,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "import": "Take over the rules that AGENTS.md, CONTRIBUTING and the like write down.",
     "remember": "Write down one memory.",
     "recall": "Search the memories.",
+    "index": "Bring the search index up to date now; --embed makes what searching by meaning needs.",
     "list": "List memories.",
     "show": "Show one memory.",
     "log": "The history of what is believed.",
@@ -31,7 +32,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "move": "Give a memory another name or section.",
     "supersede": "Put one memory in the place of another.",
     "archive": "Retire memories; nothing takes their place.",
-    "restore": "Undo a supersession or an archiving.",
+    "restore": "Undo a supersession, an archiving or a deletion.",
     "delete": "Delete memories that were wrong; the history stays.",
     "purge": "Take a memory, or a text, out of the whole history, and prove it.",
     "retier": "Set the tier of memories.",
@@ -118,8 +119,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as asked:
         code = asked.exit_code
     except click.UsageError as fault:
-        command = fault.ctx.command_path if fault.ctx else "invincat"
-        _complain(f"{fault.format_message()} (see `{command} --help`)")
+        _complain(_usage(fault))
         code = 2
     except click.Abort:
         code = 130
@@ -132,12 +132,28 @@ def run(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         code = 130
     except OSError as fault:
-        told = InvincatError(fault.strerror or str(fault), where=str(fault.filename or "what was printed"))
+        why = fault.strerror or str(fault)
+        told = (
+            InvincatError(why, where=fault.filename)
+            if fault.filename
+            else InvincatError(f"cannot write the output: {why}")
+        )
         code = _report(told, 1, debug=debug)
     except Exception as fault:  # the boundary: no traceback reaches a person unless asked for
         fault = InvincatError(f"internal error: {type(fault).__name__}: {fault}", next_step="run it with --debug")
         code = _report(fault, 1, debug=debug)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _usage(fault: click.UsageError) -> str:
+    """What is wrong with the words; where words of one's own follow, also how a dash may begin them."""
+    context = fault.ctx
+    command = context.command_path if context else "invincat"
+    step = f"see `{command} --help`"
+    takes_words = context and any(isinstance(one, click.Argument) and one.nargs < 0 for one in context.command.params)
+    if takes_words and isinstance(fault, click.NoSuchOption):
+        step = f"if it is one of your words, `{command} -- ...`; {step}"
+    return f"{fault.format_message()} ({step})"
 
 
 def _open_streams() -> None:
@@ -157,4 +173,6 @@ def _report(fault: InvincatError, code: int, *, debug: bool) -> int:
 
 
 def _complain(message: str) -> None:
-    print(f"invincat: {message}", file=sys.stderr)
+    # Where nobody can be told, the exit code has to do.
+    with suppress(OSError):
+        print(f"invincat: {message}", file=sys.stderr, flush=True)

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 import click
 
 from invincat.app import App
+from invincat.cli.grave import Grave, buried
+from invincat.cli.near import did_you_mean
 from invincat.errors import UserError
 from invincat.ledger import Ledger
 from invincat.memory.entry import Confidence, Kind, Tier
@@ -78,21 +80,32 @@ class NotFound(UserError):
     """No memory has the name or id, or begins with it."""
 
 
+class WasDeleted(NotFound):
+    """The memories with the name, or a start of the id, were deleted: `found`, each in its store."""
+
+    def __init__(self, found: list[tuple[Ledger, Grave]]) -> None:
+        grave = found[0][1]
+        step = None if grave.marker.purged else f'`invincat restore {grave.name} --reason "..."` brings it back'
+        what = f"{grave.name} was {grave.fate} on {grave.marker.updated_at:%Y-%m-%d} ({grave.marker.reason})"
+        super().__init__(what, next_step=step)
+        self.found = found
+
+
 def find(app: App, name: str, scope: Scope | None) -> tuple[Ledger, Record]:
     """The memory that a person means: by name or id, by an unambiguous start of either, or by its path."""
+    app.place.require_known()
     name = name.removeprefix("memory/").removesuffix(".md").rpartition("/")[2]
-    found = [
-        (ledger, record)
-        for ledger in app.existing()
-        if scope in (None, ledger.scope)
-        for record in ledger.view().matching(name)
-    ]
+    ledgers = [ledger for ledger in app.existing() if scope in (None, ledger.scope)]
+    found = [(ledger, record) for ledger in ledgers for record in ledger.view().matching(name)]
     exact = [(ledger, record) for ledger, record in found if name in {record.name, record.id}]
     candidates = exact or found
+    if not candidates and (gone := buried(ledgers, name)):
+        raise WasDeleted(gone)
     if not candidates:
         if app.is_without_store() and scope is not Scope.USER:
             raise NotFound(f"no memory is called {name!r}; {app.no_store_message()}", next_step="run `invincat init`")
-        raise NotFound(f"no memory is called {name!r}", next_step="see `invincat list --status all`")
+        step = did_you_mean(app, name).removeprefix("; ") or "see `invincat list --status all`"
+        raise NotFound(f"no memory is called {name!r}", next_step=step)
     if len(candidates) > 1:
         raise ambiguous(name, candidates)
     return candidates[0]
@@ -105,14 +118,21 @@ def ambiguous(name: str, candidates: Sequence[tuple[Ledger, Record]]) -> UserErr
 
 
 def propose(
-    app: App, ledger: Ledger, *operations: dict[str, Any], dry_run: bool = False, seen: Record | None = None
+    app: App,
+    ledger: Ledger,
+    *operations: dict[str, Any],
+    dry_run: bool = False,
+    seen: Record | None = None,
+    buried: Sequence[Record] = (),
 ) -> Outcome:
     """Submit a person's operations to a ledger; the first one of a store says what `App.beginning` does.
 
     `seen` is the memory as it was when they were worded: if it has changed since, they are refused (RULES 3.4).
+    `buried` are the last words of deleted memories that are to be restored.
     """
     if ledger.scope is Scope.PROJECT and ledger.tip() is None and (note := app.beginning()):
         click.echo(f"note: {note}", err=True)
     known = {seen.id: seen} if seen else {}
-    proposal = Proposal(operations, ledger.scope, app.origin("user"), seen=known)
+    last_words = {record.id: record for record in buried}
+    proposal = Proposal(operations, ledger.scope, app.origin("user"), seen=known, buried=last_words)
     return ledger.submit(proposal, app.grounds(), dry_run=dry_run)

@@ -1,7 +1,9 @@
 """What commands print: plain words for people, JSON for programs; refusals on stderr."""
 
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -111,12 +113,12 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
     return {key: value for key, value in plain.items() if key not in optional or value != optional[key]}
 
 
-def finish(outcome: Outcome, *, as_json: bool) -> NoReturn:
-    """Print one outcome and exit with its code."""
+def finish(outcome: Outcome, *, as_json: bool, is_batch: bool = False) -> NoReturn:
+    """Print one outcome and exit with its code; reasons of a batch name operation and rule."""
     if as_json:
         print_json(outcome_json(outcome))
     else:
-        print_outcome(outcome)
+        print_outcome(outcome, is_batch=is_batch)
     sys.stdout.flush()
     raise click.exceptions.Exit(EXITS[outcome.verdict])
 
@@ -133,7 +135,7 @@ def finish_all(outcomes: Sequence[Outcome], *, as_json: bool) -> NoReturn:
     raise click.exceptions.Exit(next((code for verdict, code in EXITS.items() if verdict in verdicts), 0))
 
 
-def print_outcome(outcome: Outcome) -> None:
+def print_outcome(outcome: Outcome, *, is_batch: bool = False) -> None:
     """Names, short commits, repository and scope; reasons of what did not go through on stderr."""
     where = f"{outcome.scope} memory of {outcome.repository}"
     dry = " (dry run: nothing was written)" if outcome.dry_run else ""
@@ -148,9 +150,8 @@ def print_outcome(outcome: Outcome) -> None:
         click.echo(f"note: {outcome.hint}")
     for reason in outcome.reasons:
         word = {"rejected": "refused", "held": "held", "failed": "failed"}.get(outcome.verdict, "note")
-        click.echo(escape_hidden(f"{word}: {reason}"), err=True)
-    if outcome.verdict == "failed":
-        click.echo(f"kept {outcome.kept}; the old memory was not retired: {outcome.still_active}", err=True)
+        kept = f"; {outcome.kept} is kept" if outcome.verdict == "failed" else ""
+        click.echo(escape_hidden(f"{word}: {reason if is_batch else reason.plain}{kept}"), err=True)
 
 
 def _operation(done: Done, outcome: Outcome) -> str:
@@ -162,6 +163,29 @@ def _operation(done: Done, outcome: Outcome) -> str:
     return f"{verb} {done.name}{by}{rated}  {commit}{moved}"
 
 
+def say(line: str, indent: int = 4) -> None:
+    """A line for people, hidden characters escaped; on a terminal broken between words, what follows indented."""
+    line = escape_hidden(line)
+    if sys.stdout.isatty():
+        width = max(shutil.get_terminal_size().columns, 2 * indent)
+        words = line.lstrip()
+        rows = textwrap.wrap(
+            words,
+            width,
+            initial_indent=" " * (len(line) - len(words)),
+            subsequent_indent=" " * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        line = "\n".join(rows)
+    click.echo(line)
+
+
 def describe(memory: Memory) -> str:
     """The line of a memory in lists: tier, kind, title."""
-    return f"{memory.tier:<4}  {memory.kind:<10}  {escape_hidden(memory.title)}"
+    return f"{memory.tier:<4}  {memory.kind:<10}  {memory.title}"
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """`1 rule`, `2 rules`."""
+    return f"{number} {one if number == 1 else many}"

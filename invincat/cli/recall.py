@@ -7,14 +7,14 @@ from typing import Any
 import click
 import msgspec
 
+from invincat.cli.near import did_you_mean
 from invincat.cli.options import Among, json_option, scope_option
-from invincat.cli.output import app_of, print_json, readable, trust_json
-from invincat.governance.hidden import escape_hidden
+from invincat.cli.output import app_of, print_json, readable, say, trust_json
 from invincat.memory.entry import Kind, Status
 from invincat.memory.scope import Scope
 from invincat.recall.hit import Hit, Results
 from invincat.recall.query import Query
-from invincat.store.revision import moment_of
+from invincat.store.revision import TIMES, moment_of
 
 
 @click.command("recall")
@@ -63,9 +63,9 @@ def command(
         click.echo(f"degraded: {results.degraded}", err=True)
     for hit in results.hits:
         for line in _lines(hit, untrusted):
-            click.echo(escape_hidden(line))
+            say(line)
     if not results.hits:
-        click.echo("nothing found", err=True)
+        click.echo(f"nothing found{did_you_mean(app, asked.text)}", err=True)
 
 
 def _lines(hit: Hit, untrusted: frozenset[str]) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _lines(hit: Hit, untrusted: frozenset[str]) -> Iterator[str]:
 def _time(text: str) -> datetime:
     """Of a date its last second; UsageError for what is no time."""
     if (time := moment_of(text)) is None:
-        raise click.UsageError(f"{text!r} is not a time like 2026-11-29 or 2026-11-29T10:00:00Z")
+        raise click.UsageError(f"--as-of: {text!r} is no time like {TIMES}; for a commit or a ref use --at")
     return time
 
 

@@ -13,7 +13,7 @@ from invincat.memory.scope import Scope
 
 
 @click.command("remember")
-@click.argument("text")
+@click.argument("words", nargs=-1, required=True, metavar="TEXT")
 @claim_options
 @click.option("--reason", "score_reason", metavar="WHY", help="Why it matters that much.")
 @click.option("--scope", type=Among(Scope), default=Scope.PROJECT, help="By default the project.")
@@ -22,10 +22,18 @@ from invincat.memory.scope import Scope
 @json_option
 @click.pass_context
 def command(
-    context: click.Context, /, text: str, scope: Scope, only_here: bool, dry_run: bool, as_json: bool, **given: Any
+    context: click.Context,
+    /,
+    words: tuple[str, ...],
+    scope: Scope,
+    only_here: bool,
+    dry_run: bool,
+    as_json: bool,
+    **given: Any,
 ) -> None:
-    """Write down one memory. TEXT begins with the claim; `-` reads it from stdin."""
+    """Write down one memory. TEXT begins with the claim, in quotes or not; `-` reads it from stdin."""
     app = app_of(context)
+    text = " ".join(words)
     content = sys.stdin.read() if text == "-" else text
     fields = claim_fields(app, {"section": "General", **{k: v for k, v in given.items() if v is not None}})
     operation = {"op": "create", "scope": str(scope), "content": content, **fields}
@@ -35,9 +43,9 @@ def command(
 
 
 def _project(app: App, scope: Scope) -> str:
-    """The slug of the one project in which a person's own memory holds."""
+    """The key of the one project in which a person's own memory holds."""
     if scope is not Scope.USER:
         raise click.UsageError("--only-here is for --scope user; what is the project's holds here alone anyway")
-    if app.project_slug is None:
+    if app.project_key is None:
         raise UserError("there is no project here", next_step="go to a folder of the repository it is about")
-    return app.project_slug
+    return app.project_key

@@ -1,17 +1,32 @@
-"""The commands that do one thing to each named memory: archive, restore, delete, retier, rescore."""
+"""The commands that do one thing to each named memory: archive, delete, restore, retier, rescore."""
 
 from collections.abc import Callable
 from typing import Any
 
 import click
 
+from invincat.app import App
 from invincat.cli.options import find, json_option, propose, reason_option, scope_option
 from invincat.cli.output import app_of, finish
+from invincat.cli.subject import Subject
 from invincat.memory.scope import Scope
 
 
-def one_field_command(op: str, summary: str, *options: Callable[[Any], Any]) -> click.Command:
-    """A command `op NAME ... --reason WHY` with, perhaps, a value of its own; all names are one batch."""
+def _present(app: App, name: str, scope: Scope | None) -> Subject:
+    ledger, record = find(app, name, scope)
+    return Subject(ledger, record.id, record)
+
+
+def one_field_command(
+    op: str,
+    summary: str,
+    *options: Callable[[Any], Any],
+    seek: Callable[[App, str, Scope | None], Subject] = _present,
+) -> click.Command:
+    """A command `op NAME ... --reason WHY` with, perhaps, a value of its own; all names are one batch.
+
+    `seek` finds what a name means.
+    """
 
     def act(
         context: click.Context,
@@ -23,13 +38,14 @@ def one_field_command(op: str, summary: str, *options: Callable[[Any], Any]) -> 
         **value: Any,
     ) -> None:
         app = app_of(context)
-        found = [find(app, name, scope) for name in names]
-        ledgers = {ledger.scope: ledger for ledger, _ in found}
+        found = list({(one := seek(app, name, scope)).id: one for name in names}.values())
+        ledgers = {subject.ledger.scope for subject in found}
         if len(ledgers) > 1:
             raise click.UsageError("the names are of both scopes; give --scope, or one scope at a time")
         fields = {key: str(given) if key == "tier" else given for key, given in value.items()}
-        operations = [{"op": op, "id": record.id, "reason": reason, **fields} for _, record in found]
-        finish(propose(app, found[0][0], *operations, dry_run=dry_run), as_json=as_json)
+        operations = [{"op": op, "id": subject.id, "reason": reason, **fields} for subject in found]
+        buried = [subject.grave.last for subject in found if subject.grave and subject.grave.last]
+        finish(propose(app, found[0].ledger, *operations, dry_run=dry_run, buried=buried), as_json=as_json)
 
     decorators = (
         click.command(op, help=summary),

@@ -3,9 +3,10 @@
 import click
 
 from invincat.app import App
+from invincat.cli.grave import Grave, grave_json
 from invincat.cli.options import NotFound, ambiguous, find, json_option, scope_option
 from invincat.cli.output import app_of, memory_json, print_json, trust_json
-from invincat.cli.subject import Grave, at_option, find_ever, grave_json
+from invincat.cli.subject import at_option, find_ever
 from invincat.cli.versions import print_versions
 from invincat.errors import UsageError
 from invincat.governance.hidden import escape_hidden

@@ -70,7 +70,7 @@ def from_transcript(messages: Iterable[Message], project: str | None = None) -> 
     """What a person said in a conversation that is to be remembered (RULES 5.5).
 
     Only user messages count, without what our own briefings put there. A rule taken back later is left out.
-    `project` is the slug that "only here" means; None where there is no project.
+    `project` is the key that "only here" means; None where there is no project.
     """
     found: list[_Found] = []
     said = (message for message in messages if message.role == "user")

@@ -9,6 +9,7 @@ from rapidfuzz import fuzz
 from invincat.extraction.conventions import Rule
 from invincat.memory.content import fingerprint, normalise, split_content
 from invincat.memory.evidence import FileLines, file_location
+from invincat.memory.lifecycle import heir
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View
 
@@ -27,20 +28,30 @@ BLOB_LENGTH: Final = 12
 
 
 @dataclass(frozen=True)
+class KeptOut:
+    """A rule of a file that is not taken over: the memory (by id) that said it has ended, or was deleted."""
+
+    at: str
+    words: str
+    id: str
+
+
+@dataclass(frozen=True)
 class ImportPlan:
     """Operations to apply, and archive operations that only a person may decide on; both as in CLI "operations"."""
 
     operations: tuple[Operation, ...] = ()
     archive_proposals: tuple[Operation, ...] = ()
+    kept_out: tuple[KeptOut, ...] = ()
 
 
 def plan_import(view: View, path: str, rules: Sequence[Rule], blob: str) -> ImportPlan:
     """How the store follows the file at `path` (object id `blob`), whose rules are `rules`.
 
     Unchanged rules, also when only their lines moved or a person has edited the memory since: nothing. Changed
-    wording: a supersede. New: a create. Gone: a proposal to archive. Equal to a memory that was retired: nothing,
-    unless what retired it was this file, which now says again what it said before. Planning again after the plan
-    was applied gives nothing.
+    wording: a supersede. New: a create. Gone: a proposal to archive. Equal to a memory that was retired or deleted:
+    nothing but a word of it, unless what retired it was this file, which now says again what it said before. Planning
+    again after the plan was applied gives nothing.
     """
     file = _File(view, path)
     fresh: list[Rule] = []
@@ -53,12 +64,17 @@ def plan_import(view: View, path: str, rules: Sequence[Rule], blob: str) -> Impo
     gone = {record.id: record for record in file.active if record.id not in kept}
     reverted: dict[str, Rule] = {}
     wanted: list[Rule] = []
+    kept_out: list[KeptOut] = []
     for rule in fresh:
         retired = file.retired_as(rule)
+        ended = retired[-1].id if retired else file.deleted_as(rule)
         heirs = [heir for record in retired if (heir := file.heir(record)) in gone and heir not in reverted]
         if heirs and heirs[-1] is not None:
             reverted[heirs[-1]] = rule
-        elif not retired:
+        elif ended:
+            at = file_location(path, rule.first_line, rule.last_line)
+            kept_out.append(KeptOut(at, rule.text, ended))
+        else:
             wanted.append(rule)
     pairs = reverted | _pair(wanted, [record for memory_id, record in gone.items() if memory_id not in reverted])
     old = {id(rule): memory_id for memory_id, rule in pairs.items()}
@@ -69,7 +85,7 @@ def plan_import(view: View, path: str, rules: Sequence[Rule], blob: str) -> Impo
         if id(rule) in old or id(rule) in new
     ]
     proposals = [_archive(record, path) for memory_id, record in gone.items() if memory_id not in pairs]
-    return ImportPlan(tuple(operations), tuple(proposals))
+    return ImportPlan(tuple(operations), tuple(proposals), tuple(kept_out))
 
 
 def imported_paths(view: View) -> set[str]:
@@ -118,16 +134,15 @@ class _File:
             if not record.is_active and (record.fingerprint == content or self._keys.get(record.id) == key)
         ]
 
+    def deleted_as(self, rule: Rule) -> str | None:
+        """The id of the deleted memory that said this."""
+        marker = self._view.deleted_saying(_fingerprint(rule))
+        return marker.id if marker else None
+
     def heir(self, record: Record) -> str | None:
         """The id of the active memory at the end of what superseded it."""
-        seen: set[str] = set()
-        while not record.is_active:
-            following = self._view.records.get(record.memory.superseded_by or "")
-            if following is None or following.memory.id in seen:
-                return None
-            seen.add(following.memory.id)
-            record = following
-        return record.id
+        found = heir(self._view, record)
+        return found.id if found else None
 
 
 def _distinct(rules: Iterable[Rule]) -> list[Rule]:

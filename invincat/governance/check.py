@@ -112,7 +112,8 @@ def _record_faults(record: Record, scope: Scope, now: datetime) -> Iterator[_Fau
 
 
 def _marker_faults(view: View, record: Record) -> Iterator[_Fault]:
-    if marker := view.markers.get(record.id):
+    marker = view.markers.get(record.id)
+    if marker and (marker.purged or record.memory.updated_at <= marker.updated_at):
         yield _Fault("RULES 6.3", "id", f"is there although {marker.path} says that it was deleted")
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from invincat.governance import hidden, secrets
+from invincat.governance.claim import claims_otherwise
 from invincat.governance.grounding import RULE as EVIDENCE_RULE
 from invincat.governance.grounding import Grounded, Grounds, ground, missing_ground
 from invincat.governance.policy import OPEN, Policy
@@ -34,6 +35,7 @@ from invincat.memory.operation import (
 )
 from invincat.memory.proposal import Proposal
 from invincat.memory.refusal import Reason, Refused
+from invincat.memory.remark import said_before
 from invincat.memory.view import View
 
 MAX_OPERATIONS: Final = 8
@@ -67,12 +69,13 @@ def judge(view: View, proposal: Proposal, context: Context, grounds: Grounds, po
     if reasons:
         return _rejected(reasons)
     steps, after, reasons = _apply_all(view, operations, context)
-    reasons += _find_secrets_in_files(steps)
+    reasons += [*_find_secrets_in_files(steps), *_find_other_claims(steps)]
     if reasons:
         return _rejected(reasons)
     reasons, worries = _check_retired(view, after, steps, proposal)
     if reasons:
         return _rejected(reasons)
+    worries += _find_ended(view, steps, proposal)
     if proposal.hold:
         worries.append(Reason(rule="RULES 4 policy", message=proposal.hold))
     held = [*doubts, *worries, *policy.worries(steps, proposal.source.actor)]
@@ -231,6 +234,28 @@ def _check_retired(view: View, after: View, steps: list[Step], proposal: Proposa
         message = f"retires {retired} of {before} active memories, more than {most} at once"
         return [], [Reason(rule="RULES 3.2", message=message)]
     return [], []
+
+
+def _find_ended(view: View, steps: list[Step], proposal: Proposal) -> list[Reason]:
+    """What people have ended does not come back by a model's word alone."""
+    if not is_model(proposal.source.actor):
+        return []
+    created = [step.subject for step in steps if step.op == "create" and step.subject]
+    notes = [said_before(view, record) for record in created]
+    return [Reason(rule="RULES 4", message=note) for note in notes if note]
+
+
+def _find_other_claims(steps: list[Step]) -> list[Reason]:
+    """RULES 1.9: an edit that changes what is claimed is a supersession."""
+    reasons = []
+    for number, step in enumerate(steps):
+        if step.before and step.subject and step.op in {"update", "move"} and step.subject.id == step.before.id:
+            old, new = step.before.memory, step.subject.memory
+            if fault := claims_otherwise(old.title, new.title):
+                step_out = f'`invincat supersede {step.before.name} --content "..."`'
+                message = f"this claims another thing than {old.title!r} ({fault}); {step_out} replaces it"
+                reasons.append(Reason(rule="RULES 1.9", message=message, operation=number, field="title"))
+    return reasons
 
 
 def _retires(step: Step) -> bool:

@@ -1,13 +1,13 @@
 """An operation on a view gives a Step: the view after it, and what one commit has to write (RULES 1, 2)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 import msgspec
 
-from invincat.memory import lifecycle
+from invincat.memory import lifecycle, remark
 from invincat.memory.content import split_content
 from invincat.memory.entry import (
     BANDS,
@@ -52,12 +52,16 @@ OCCUPIED = "RULES 1.6"
 
 @dataclass(frozen=True)
 class Context:
-    """What an operation needs beside the view: the time, fresh ids, the scope of the store, and who asks."""
+    """What an operation needs beside the view: the time, fresh ids, the scope of the store, and who asks.
+
+    `buried` are the last words of deleted memories, by id, for whoever brings them back.
+    """
 
     now: datetime
     new_id: Callable[[], str]
     scope: Scope
     source: Source
+    buried: Mapping[str, Record] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,10 +90,11 @@ class Step:
 def apply(view: View, operation: Operation, context: Context) -> Step:
     """The step that an operation is on this view; Refused with the rule where it is illegal."""
     try:
-        step = replace(_HANDLERS[type(operation)](view, operation, context), evidence=evidence_of(operation))
+        step = _HANDLERS[type(operation)](view, operation, context)
     except InvalidMemory as fault:
         raise Refused("FORMAT", fault.message, field=fault.field) from None
-    return _settle_names(view, step)
+    note = "; ".join(part for part in (step.note, remark.clamped(operation)) if part) or None
+    return _settle_names(view, replace(step, evidence=evidence_of(operation), note=note))
 
 
 def _create(view: View, operation: Create, context: Context) -> Step:
@@ -97,7 +102,8 @@ def _create(view: View, operation: Create, context: Context) -> Step:
     if twin := _twin(view, record):
         return Step("noop", view, subject=twin, note=f"{twin.name} already says this")
     _refuse_occupied(view, operation.claim.name)
-    return Step("create", view.put(record), subject=record, written=(record,))
+    note = remark.said_before(view, record)
+    return Step("create", view.put(record), subject=record, written=(record,), note=note)
 
 
 def _new_record(view: View, claim: Claim, context: Context) -> Record:
@@ -250,7 +256,16 @@ def _rewrite(
     elif op != "score":
         op = "update"  # such as a section that is spelled otherwise
     removed = () if path == old.path else (old.path,)
-    return Step(op, view.put(record), subject=record, before=old, reason=reason, written=(record,), removed=removed)
+    return Step(
+        op,
+        view.put(record),
+        subject=record,
+        before=old,
+        reason=reason,
+        written=(record,),
+        removed=removed,
+        note=None if old.is_active or op == "move" else remark.still_ended(view, old),
+    )
 
 
 def _refuse_cold(memory: Memory, changes: Mapping[str, Any]) -> None:
@@ -350,8 +365,13 @@ def _delete(view: View, operation: Delete, context: Context) -> Step:
 
 
 def _restore(view: View, operation: Restore, context: Context) -> Step:
-    old = _target(view, operation.id)
-    record = record_of(lifecycle.restore(old), old.path)
+    buried, marker = context.buried.get(operation.id), view.markers.get(operation.id)
+    if buried and marker and view.find(operation.id) is None:
+        before, old, memory = None, buried, lifecycle.revive(buried, marker, context.now)
+    else:
+        before = old = _target(view, operation.id)
+        memory = lifecycle.restore(old)
+    record = record_of(memory, old.path)
     twin = _twin(view, record)
     if twin and twin.id != record.id:
         raise Refused("RULES 4", f"{twin.name} already says this; archive it first", field="id")
@@ -359,19 +379,11 @@ def _restore(view: View, operation: Restore, context: Context) -> Step:
         "restore",
         view.put(record),
         subject=record,
-        before=old,
+        before=before,
         reason=operation.reason,
         written=(record,),
-        note=_both_hold(view, old),
+        note=remark.both_hold(view, old),
     )
-
-
-def _both_hold(view: View, old: Record) -> str | None:
-    """What a person should know who brings back a memory whose successor stays."""
-    successor = view.records.get(old.memory.superseded_by or "")
-    if successor is None or not successor.is_active:
-        return None
-    return f"{successor.name}, which had taken the place of {old.name}, holds as well; archive it if it does not"
 
 
 def _noop(view: View, operation: Noop, context: Context) -> Step:

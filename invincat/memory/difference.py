@@ -139,8 +139,7 @@ def _end(after: Record | None, marker: Marker | None) -> str | None:
     """What the file itself, or the marker in its place, says of why it ended."""
     if after is None:
         return marker.reason if marker else None
-    tombstone = after.memory.tombstone
-    return tombstone.partition(": ")[2] or None if tombstone else None
+    return after.memory.end_reason
 
 
 def _turns(

@@ -248,6 +248,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             raise InvalidMemory("body", "its last line must be a tombstone where there is one, and only there")
 
     @property
+    def end_reason(self) -> str | None:
+        """Why it ended, as its tombstone says."""
+        return (self.tombstone or "").partition(": ")[2] or None
+
+    @property
     def status(self) -> Status:
         """Active means `invalid_at` is null, and nothing else does (RULES 1.1)."""
         if self.invalid_at is None:

@@ -3,6 +3,7 @@
 A reader takes what JSON gave and returns the value; ValueError or InvalidMemory says what is wrong with it.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -64,6 +65,8 @@ def _section(value: Any) -> str:
     text = _string(MAX_SECTION)(value)
     if not section_slug(text):
         raise ValueError("has no letter or digit to make a folder's name of")
+    if {".", ".."} & set(re.split(r"[/\\\\]", text)):
+        raise ValueError(f"is no path; give a heading, such as Testing, not {text!r}")
     return text
 
 
@@ -110,6 +113,13 @@ def _labels(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
         raise ValueError(f"must be a list of texts, not {shown_type(value)}")
     return tuple(_string(120)(item) for item in value)
+
+
+def _patterns(value: Any) -> tuple[str, ...]:
+    patterns = _labels(value)
+    if comment := next((pattern for pattern in patterns if pattern.startswith("#")), None):
+        raise ValueError(f"has {comment!r}, which git's patterns take for a comment; one is like src/** or docs/*.md")
+    return patterns
 
 
 def _evidence(value: Any) -> tuple[Evidence, ...]:
@@ -166,7 +176,7 @@ FIELDS: Final[Mapping[str, Field]] = {
     "tier": _enum(Tier),
     "score_reason": Field(_reason, {**_LINE, "maxLength": MAX_REASON}),
     "verdict": _enum(Verdict),
-    "applies_to": Field(_labels, {**_LIST, "description": "globs of the paths it is about"}),
+    "applies_to": Field(_patterns, {**_LIST, "description": "globs of the paths it is about"}),
     "tags": Field(_labels, _LIST),
     "check": Field(_check, {"type": "string", "description": "a command; empty: none"}),
     "valid_from": Field(_time, {**_LINE, "description": "like 2026-11-29T10:00:00Z, not in the future"}),

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-from frontmatter.default_handlers import BaseHandler
-
 from invincat.memory.entry import (
     TOMBSTONE,
     Confidence,
@@ -44,42 +42,31 @@ _NOT_STRINGS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "
 _JSON_LEAVES_UNPRINTABLE = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
-class MemoryHandler(BaseHandler):
-    """The python-frontmatter handler of our format, so that its users can load and write our files too."""
-
-    FM_BOUNDARY = re.compile(r"^---$", re.MULTILINE)
-    START_DELIMITER = END_DELIMITER = "---"
-
-    def detect(self, text: str) -> bool:
-        """Only `---` on the very first line opens front matter."""
-        return text.startswith("---\n")
-
-    def split(self, text: str) -> tuple[str, str]:
-        """Front matter and body, byte for byte; MalformedFile where one of the fences is missing."""
-        if not self.detect(text):
-            raise MalformedFile("does not begin with a line '---'", 1)
-        end = text.find("\n---\n", 3)
-        if end < 0:
-            if not text.endswith("\n---"):
-                raise MalformedFile("front matter is not closed by a line '---'", 1)
-            return text[4:-3], ""
-        return text[4 : end + 1], text[end + 5 :]
-
-    def load(self, fm: str) -> dict[str, Node]:
-        """The mapping in the front matter, every scalar as text."""
-        return scan(fm)[0]
-
-    def export(self, metadata: Mapping[str, object], **_: object) -> str:
-        """Canonical YAML of known keys in the form that `load` returns."""
-        return "".join(_render_node(key, value) for key, value in metadata.items())
+def split(text: str) -> tuple[str, str]:
+    """Front matter and body, byte for byte; MalformedFile where one of the fences is missing."""
+    if not is_fenced(text):
+        raise MalformedFile("does not begin with a line '---'", 1)
+    end = text.find("\n---\n", 3)
+    if end < 0:
+        if not text.endswith("\n---"):
+            raise MalformedFile("front matter is not closed by a line '---'", 1)
+        return text[4:-3], ""
+    return text[4 : end + 1], text[end + 5 :]
 
 
-_HANDLER = MemoryHandler()
+def is_fenced(text: str) -> bool:
+    """Only `---` on the very first line opens front matter."""
+    return text.startswith("---\n")
+
+
+def export(metadata: Mapping[str, object]) -> str:
+    """Canonical YAML of known keys in the form that `scan` reads."""
+    return "".join(_render_node(key, value) for key, value in metadata.items())
 
 
 def parse(data: bytes | str) -> Memory:
     """The memory in a file; MalformedFile with line and field for everything that is not one."""
-    front, rest = _HANDLER.split(_decode(data))
+    front, rest = split(_decode(data))
     fields, segments = scan(front)
     try:
         return _build(fields, segments, rest)
@@ -96,7 +83,7 @@ def render(memory: Memory) -> str:
 
 def parse_marker(data: bytes | str) -> Marker:
     """The marker in a file below `deleted/`; MalformedFile as for `parse`."""
-    front, rest = _HANDLER.split(_decode(data))
+    front, rest = split(_decode(data))
     fields, segments = scan(front)
     try:
         known = _read_fields(fields, _MARKER_KEYS, Marker)
@@ -113,7 +100,7 @@ def render_marker(marker: Marker) -> str:
 
 def rewrite(text: str, memory: Memory) -> str:
     """`text`, which parses to an earlier state of `memory`, with only the lines of changed values replaced."""
-    front, rest = _HANDLER.split(text)
+    front, rest = split(text)
     old = parse(text)
     _, segments = scan(front)
     before, after = _render_known(old), _render_known(memory)
@@ -277,11 +264,12 @@ KEYS: Final[Readers] = {
 _MARKER_KEYS: Final[Readers] = {
     **{key: read for key, read in KEYS.items() if key in Marker.__struct_fields__},
     "text": _text,
+    "content": _text,
     "purged": _flag,
     "reason": _text,
 }
 _OPTIONAL: Final = {
-    "project", "score_reason", "set_aside", "restores", "applies_to", "tags", "check", "text", "purged",
+    "project", "score_reason", "set_aside", "restores", "applies_to", "tags", "check", "text", "content", "purged",
 }  # fmt: skip
 
 

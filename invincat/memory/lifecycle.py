@@ -5,7 +5,9 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from invincat.memory.entry import Memory
+from invincat.memory.marker import Marker
 from invincat.memory.refusal import Refused
+from invincat.memory.register import tick
 from invincat.memory.view import Record, View
 
 GUARDS = "RULES 1.4"
@@ -48,6 +50,33 @@ def restore(old: Record) -> Memory:
     )
 
 
+def revive(buried: Record, marker: Marker, now: datetime) -> Memory:
+    """A deleted memory as it holds again: worded later than its marker, which it so beats (RULES 6.3)."""
+    if marker.purged:
+        raise Refused("RULES 6.3", f"{buried.name} was purged; its words are gone for good", field="id")
+    return replace(
+        buried.memory,
+        updated_at=tick(now, marker.updated_at),
+        invalid_at=None,
+        superseded_by=None,
+        set_aside=None,
+        tombstone=None,
+        restores=marker.restores + 1,
+    )
+
+
+def heir(view: View, record: Record) -> Record | None:
+    """The active memory at the end of what superseded one; None where the line ends in an archived or deleted one."""
+    seen: set[str] = set()
+    while not record.is_active:
+        following = view.records.get(record.memory.superseded_by or "")
+        if following is None or following.id in seen:
+            return None
+        seen.add(following.id)
+        record = following
+    return record
+
+
 def describe_end(view: View, record: Record) -> str:
     """`active`, `superseded by <name> since <date>` or `archived since <date>`."""
     memory = record.memory
@@ -62,8 +91,13 @@ def describe_end(view: View, record: Record) -> str:
 
 def _refuse_ended(view: View, old: Record) -> None:
     if not old.memory.is_active:
-        state = describe_end(view, old)
-        raise Refused(GUARDS, f"{old.name} is already {state}", field="id")
+        raise Refused(GUARDS, f"{old.name} is already {describe_end(view, old)}; {way_on(view, old)}", field="id")
+
+
+def way_on(view: View, old: Record) -> str:
+    """What to do instead with a memory that has ended."""
+    holds = heir(view, old)
+    return f"change {holds.name} instead" if holds else f"`invincat restore {old.name}` brings it back"
 
 
 def _leaving_cycle(memory: Memory) -> Memory:

@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from invincat.memory.content import fingerprint
 from invincat.memory.entry import Confidence, InvalidMemory, Memory, Tier, Verdict
 from invincat.memory.register import text_hash, tick
 from invincat.memory.scope import Scope
@@ -16,7 +17,8 @@ PURGED: Final = "purged"
 class Marker(msgspec.Struct, frozen=True, kw_only=True):
     """The registers of a deleted memory that go on joining. `text` is the hash of the text register.
 
-    The marker of a purged memory beats every text (RULES 6.3) and has no hash, which would let one try out texts.
+    `content` is the fingerprint of what it said, by which one who says it again is known. The marker of a purged
+    memory beats every text (RULES 6.3) and has neither, which would let one try out texts.
     """
 
     id: str
@@ -35,12 +37,13 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
     set_aside: str | None = None
     restores: int = 0
     text: str | None = None
+    content: str | None = None
     purged: bool = False
     reason: str
     tombstone: str | None = None
 
     def __post_init__(self) -> None:
-        if self.purged is not (self.text is None):
+        if self.purged is not (self.text is None) or (self.purged and self.content):
             raise InvalidMemory("text", "is the hash of what was deleted, and of what was purged there is none")
 
     @property
@@ -56,7 +59,8 @@ def marker_of(memory: Memory, wanted: str | None, reason: str, now: datetime) ->
     """
     shared = {name: getattr(memory, name) for name in Marker.__struct_fields__ if name in Memory.__struct_fields__}
     shared["updated_at"] = tick(now, memory.updated_at)
-    return Marker(**shared, text=text_hash(memory, wanted), reason=reason)
+    said = fingerprint(memory.title, memory.body)
+    return Marker(**shared, text=text_hash(memory, wanted), content=said, reason=reason)
 
 
 def purged_marker(id: str, scope: Scope, last: Memory | Marker | None, now: datetime) -> Marker:
@@ -76,6 +80,6 @@ def purged_marker(id: str, scope: Scope, last: Memory | Marker | None, now: date
             purged=True,
             reason=PURGED,
         )
-    said = ("text", "score_reason", "tombstone", "purged", "reason", "updated_at")
+    said = ("text", "content", "score_reason", "tombstone", "purged", "reason", "updated_at")
     kept = {name: getattr(last, name) for name in Marker.__struct_fields__ if name not in said}
     return Marker(**kept, updated_at=tick(now, last.updated_at), purged=True, reason=PURGED)

@@ -41,6 +41,11 @@ def wanted_name(name: str) -> str | None:
     return wanted if 0 < len(wanted) <= MAX_NAME and wanted not in RESERVED else None
 
 
+def wanted_of(name: str) -> str:
+    """The name that was wanted, of a name that is known to be one of ours, as every record's is."""
+    return name.partition("--")[0]
+
+
 def settle(wanted: str, ids: Iterable[str], blocked: Container[str] = ()) -> dict[str, str]:
     """Who is called what, of the ids (not deleted) that want one name: the least has it, others a suffix.
 

@@ -16,7 +16,8 @@ class Proposal:
     `items` are operations as JSON objects, still unchecked. `hold` is the reason why a person must decide
     whatever the gate finds, None when the gate decides. `decided` says that a person said yes to it: nothing is held
     any more, and evidence that was there then need not be found again. `seen` tells which memory each reference meant
-    when the proposal was worded: one that has changed since is not overwritten (RULES 3.4).
+    when the proposal was worded: one that has changed since is not overwritten (RULES 3.4). `buried` are the last words
+    of deleted memories that a person brings back, by id.
     """
 
     items: tuple[Any, ...]
@@ -25,3 +26,4 @@ class Proposal:
     hold: str | None = None
     decided: bool = False
     seen: Mapping[str, Record] = field(default_factory=dict)
+    buried: Mapping[str, Record] = field(default_factory=dict)

@@ -1,8 +1,14 @@
 """A rule said no: which, of which operation and field, and what to do instead."""
 
+import re
+from typing import Final
+
 import msgspec
 
 from invincat.errors import UserError
+
+# How a message begins whose subject is the field.
+_OF_FIELD: Final = re.compile(r"(?:is|has|must|looks|cannot|line|at most)\b")
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,6 +23,11 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
         number = None if self.operation is None else f"operation {self.operation}"
         place = " ".join(part for part in (number, self.field) if part)
         return f"{place}: {self.message} ({self.rule})" if place else f"{self.message} ({self.rule})"
+
+    @property
+    def plain(self) -> str:
+        """The same for a person who asked for one thing: no numbers of rules and operations."""
+        return f"{self.field}: {self.message}" if self.field and _OF_FIELD.match(self.message) else self.message
 
 
 class Refused(UserError):

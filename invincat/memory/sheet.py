@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from invincat.memory.content import tidy
-from invincat.memory.frontmatter import MemoryHandler
+from invincat.memory.frontmatter import export, split
 from invincat.memory.view import Record
 from invincat.memory.yaml_scan import MalformedFile, Node, Segment, scan
-
-_HANDLER: Final = MemoryHandler()
 
 # Each key of the sheet, in the order of the file, and what it shows of a memory.
 _KEYS: Final[Mapping[str, Callable[[Record], object]]] = {
@@ -50,7 +48,7 @@ class Sheet:
 def write_sheet(record: Record, reason: str = "") -> str:
     """The sheet of a memory. A reason that is already known stands in it."""
     values = {key: show(record) for key, show in _KEYS.items()}
-    front = _HANDLER.export({**values, _REASON: reason})
+    front = export({**values, _REASON: reason})
     return f"---\n{_HELP}{front}---\n{record.memory.body}\n"
 
 
@@ -60,13 +58,13 @@ def read_sheet(text: str, record: Record) -> Sheet:
     A key that was taken away is an empty value, which most of them may not have: whether a value is legal is for the
     operation to say.
     """
-    front, body = _HANDLER.split(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    front, body = split(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     fields, segments = scan(front)
     lines = _lines(segments) | {"content": front.count("\n") + 3}
     for key in fields:
         if key not in _KEYS and key != _REASON:
             raise MalformedFile(f"is no key that can be set; these can: {', '.join(_KEYS)}", lines[key], key)
-    before = _values(scan(_HANDLER.split(write_sheet(record))[0])[0], {})
+    before = _values(scan(split(write_sheet(record))[0])[0], {})
     after = _values(fields, lines)
     changes: dict[str, Any] = {key: value for key, value in after.items() if value != before[key]}
     if tidy(body).strip() != tidy(record.memory.body).strip():

@@ -8,7 +8,7 @@ import msgspec
 from invincat.memory.content import fingerprint
 from invincat.memory.entry import Memory
 from invincat.memory.marker import Marker
-from invincat.memory.naming import memory_path, settle, wanted_name
+from invincat.memory.naming import memory_path, settle, wanted_of
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -114,9 +114,9 @@ class View:
         """Those that hold now (RULES 1.1)."""
         return [record for record in self if record.is_active]
 
-    def within(self, project: str | None) -> "View":
-        """The view without memories that are limited to another project (FORMAT `scope`); None is outside of any."""
-        kept = [record for record in self if record.memory.project in {None, project}]
+    def within(self, projects: frozenset[str]) -> "View":
+        """The view without memories that are limited to a project which is called otherwise (FORMAT `scope`)."""
+        kept = [record for record in self if record.memory.project is None or record.memory.project in projects]
         return self if len(kept) == len(self) else build(self.commit, kept, self.markers.values(), self.problems)
 
     def without(self, ids: frozenset[str]) -> "View":
@@ -130,6 +130,17 @@ class View:
         """The active memory with this fingerprint that holds in a project (None: everywhere), of several the oldest."""
         found = (self.records[id] for id in self.content.get(content, ()))
         return next((record for record in found if record.memory.project in {None, project}), None)
+
+    def retired_saying(self, content: str, project: str | None = None) -> Record | None:
+        """The retired memory with this fingerprint that held in a project, of several the one that ended last."""
+        found = [record for record in self if record.fingerprint == content and not record.is_active]
+        held_here = [record for record in found if record.memory.project == project]
+        return max(held_here, key=lambda record: (record.memory.invalid_at, record.id), default=None)
+
+    def deleted_saying(self, content: str) -> Marker | None:
+        """The marker of the memory with this fingerprint that was deleted last, and is not back."""
+        found = [one for one in self.markers.values() if one.content == content and one.id not in self.records]
+        return max(found, key=lambda marker: (marker.updated_at, marker.id), default=None)
 
     def put(self, *records: Record) -> "View":
         """A view in which these records stand, each in place of the one with its id."""
@@ -198,7 +209,7 @@ def build(
             found.append(Problem(record.path, f"has the id of {twin.path}", rule="FORMAT id"))
             continue
         stored[record.id] = record
-        name = record.name
+        name = file_name(record.path)
         if other := names.get(name):
             found.append(Problem(record.path, f"has the name of {stored[other].path}", rule="FORMAT name"))
         _learn(record, name, names, wanted, content)
@@ -222,9 +233,7 @@ _Ids = dict[str, tuple[str, ...]]
 def _learn(record: Record, name: str, names: dict[str, str], wanted: _Ids, content: _Ids) -> None:
     id = record.id
     names.setdefault(name, id)
-    want = wanted_name(name)
-    if want is not None:
-        _enter(wanted, want, id)
+    _enter(wanted, wanted_of(name), id)
     if record.is_active:
         _enter(content, record.fingerprint, id)
 
@@ -233,16 +242,16 @@ def _forget(record: Record, names: dict[str, str], wanted: _Ids, content: _Ids) 
     id = record.id
     if names.get(record.name) == id:
         del names[record.name]
-    want = wanted_name(record.name)
-    if want is not None:
-        _strike(wanted, want, id)
+    _strike(wanted, wanted_of(record.name), id)
     if record.is_active:
         _strike(content, record.fingerprint, id)
 
 
 def _enter(index: _Ids, key: str, id: str) -> None:
-    others = index.get(key)
-    index[key] = tuple(sorted((*others, id))) if others else (id,)
+    if key in index:
+        index[key] = tuple(sorted((*index[key], id)))
+    else:
+        index[key] = (id,)
 
 
 def _strike(index: _Ids, key: str, id: str) -> None:

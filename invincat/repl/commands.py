@@ -220,5 +220,5 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "model": Command("show the model, or go on with another", _model, "[NAME]", at_once=False),
     "status": Command("model, branch, session, memory, tokens", _status),
     "clear": Command("begin a new conversation", _clear, at_once=False),
-    "exit": Command("end it; so do exit, quit, :q and Ctrl-D", _exit),
+    "exit": Command("end it; so do /quit, exit, quit, :q and Ctrl-D", _exit),
 }

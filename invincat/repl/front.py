@@ -162,6 +162,7 @@ class Front:
 
     def _command(self, name: str, words: str) -> None:
         """Carry out a command, or say that there is none."""
+        name = "exit" if name in GOODBYES else name
         if name not in COMMANDS:
             self.say(self.paint.line(nearest(name), "warning"))
         elif COMMANDS[name].at_once:

@@ -189,7 +189,8 @@ class Transcript:
         lines = self._finish()
         self._tool = None
         if event.end is End.NO_MODEL:
-            lines.append(self._paint.line(event.error or "", "warning"))
+            # The first lines said at length what is missing.
+            lines.append(self._paint.line("no answer: there is no model (/model says more)", "dim"))
         elif event.end in _ENDS:
             failed = event.end is End.ERROR
             text = event.error if failed and event.error else _ENDS[event.end]

@@ -153,3 +153,14 @@ def test_an_older_or_garbled_format_is_one_clear_line(invincat, plant, said, mod
         run = invincat(*words, code=1)
         assert run.err.startswith("invincat: invincat.yaml: "), words
         assert run.err.count("\n") == 1, words
+
+
+def test_a_bad_file_that_comes_after_a_clean_search_is_told_of(invincat, git, plant):
+    """That a tree had no bad file is remembered for this tree only."""
+    plant(b"good.md", FILE, changed("nox", "noxfile"))
+    for _ in range(2):
+        assert not invincat("recall", "nox").err
+    plant(b"bad.md", FILE, b"# Notes\n")
+    assert "1 file is left out" in invincat("recall", "nox").err
+    plant(b"good.md", FILE, changed("nox", "noxfile"))
+    assert not invincat("recall", "nox").err

@@ -37,6 +37,14 @@ def rules(run) -> list[str]:
     return [finding["rule"] for finding in run.json["findings"]]
 
 
+def test_a_sound_store_is_counted_by_itself(invincat) -> None:
+    invincat("remember", "Use nox.")
+    invincat("remember", "Use tox.")
+    assert invincat("check").out == "sound: 2 memories in the project store\n"
+    invincat("remember", "I like tea.", "--scope", "user")
+    assert invincat("check").out == "sound: 2 memories in the project store, 1 memory in the user store\n"
+
+
 def test_what_our_own_operations_leave_is_sound(invincat, store: None) -> None:
     invincat("update", "tests-run-through-nox", "--content", "Tests run through nox, always.")
     invincat("rescore", "tests-run-through-nox", "--score", "90", "--reason", "r")

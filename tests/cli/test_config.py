@@ -79,7 +79,7 @@ def test_setting_keeps_every_other_line(invincat, own, team):
         ("format: 2\n", 1, "format: 2 is not known here"),
         ("project: ../x\n", 1, "is no project's slug"),
         ("review:\n  require:\n  - kind: constraint\n  - kidn: gotcha\n", 4, "kidn: is no setting; did you mean kind?"),
-        ("review:\n  require:\n  - kind: constrain\n", 3, "'constrain' is none of constraint, "),
+        ("review:\n  require:\n  - kind: constrain\n", 3, "'constrain' is no kind; did you mean constraint?"),
         ("review:\n  require:\n  - actor: nobody\n", 1, "'nobody' is no actor"),
         ("review:\n  require: [{}]\n", 1, "names neither a kind nor an actor"),
         ("review:\n  reqire: []\n", 2, "reqire: is no setting; did you mean require?"),
@@ -176,10 +176,46 @@ def test_a_team_has_no_say_in_what_is_ones_own(invincat, team):
     invincat("remember", "I like tea.", "--scope", "user")
 
 
-def test_a_base_url_that_cannot_be_one_is_told_with_its_line(invincat, own):
+@pytest.mark.parametrize("url", ["no url", "localhost:1234", "http://", "ftp://example.org", "http://[1"])
+def test_a_base_url_that_cannot_be_one_is_told_with_its_line(invincat, own, url):
     invincat("config", "set", "model", "tiny")
-    invincat("config", "set", "base_url", "no url")
-    assert invincat("-p", "hello", code=1).err.startswith(f"invincat: {own}:2: ")
+    assert f"base_url: {url!r} is no address" in invincat("config", "set", "base_url", url, code=1).err
+    assert own.read_text() == "model: tiny\n"
+    own.write_text(f'model: tiny\nbase_url: "{url}"\n')
+    assert invincat("-p", "hello", code=1).err.startswith(f"invincat: {own}:2: base_url: ")
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"), [("on", "local"), ("Local", "local"), ("loca", "local"), ("none", "off"), ("OFF", "off")]
+)
+def test_an_embedding_that_is_no_model_is_told_what_was_meant(invincat, own, value, meant):
+    assert f"did you mean {meant}?" in invincat("config", "set", "embedding", value, code=1).err
+    assert not own.exists()
+
+
+def test_the_name_of_an_embedding_model_is_taken_and_said_to_be_one(invincat):
+    assert "is taken for a model of the endpoint" in invincat("config", "set", "embedding", "nomic-embed-text").err
+    assert invincat("config", "set", "embedding", "local").err == ""
+
+
+def test_a_setting_can_be_taken_out_also_where_it_is_wrong(invincat, own, team):
+    own.parent.mkdir(parents=True)
+    own.write_text("# Mine\n\nbase_url: nowhere\n# Learning\nextraction: false\n")
+    invincat("config", "unset", "base_url")
+    assert own.read_text() == "# Mine\n\n# Learning\nextraction: false\n"
+    assert invincat("config", "unset", "base_url").out.startswith("nothing to do: base_url is not set in ")
+    team.write_text("project: ours\n")
+    invincat("config", "unset", "--team", "project")
+    assert team.read_text() == ""
+    assert "did you mean extraction?" in invincat("config", "unset", "extracton", code=2).err
+
+
+def test_a_setting_that_is_none_is_told_which_is_near(invincat, own):
+    for words in (("set", "modle", "x"), ("get", "modle"), ("unset", "modle")):
+        assert "'modle' is no setting; did you mean model?" in invincat("config", *words, code=2).err
+    assert str(own) in invincat("config", "set", "review.require", "constraint", code=2).err
+    err = invincat("config", "set", "--team", "project", "Our API", code=1).err
+    assert "config.yaml:1: project: 'Our API' is no project's slug; did you mean our-api?" in err
 
 
 def test_nothing_is_learned_where_extraction_is_off(invincat, team):

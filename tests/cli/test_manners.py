@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from invincat.cli.main import COMMANDS
+from invincat.cli.output import say
 
 COMMAND = (sys.executable, "-P", "-m", "invincat")
 FULL = Path("/dev/full")
@@ -72,6 +73,42 @@ def test_an_ambiguous_name_lists_what_it_could_be(invincat):
     run = invincat("show", "use-", code=1)
     assert "use-nox" in run.err and "use-tox" in run.err
     assert "no memory is called" in invincat("show", "nothing", code=1).err
+
+
+def test_a_name_that_nobody_has_is_told_which_are_near(invincat):
+    invincat("remember", "Deploy on Fridays.")
+    invincat("remember", "Use nox.")
+    assert "no memory is called 'deplyo'; did you mean deploy-on-fridays?" in invincat("show", "deplyo", code=1).err
+    assert "did you mean use-nox?" in invincat("archive", "use-nix", "--reason", "r", code=1).err
+    assert "see `invincat list --status all`" in invincat("show", "zzz", code=1).err
+    assert "nothing found; did you mean deploy-on-fridays or use-nox?" in invincat("recall", "deplo/nxo").err
+    assert invincat("recall", "zzz").err == "nothing found\n"
+
+
+def test_what_is_remembered_needs_no_quotes(invincat):
+    invincat("remember", "deploy", "on", "fridays", "--section", "Releases")
+    assert invincat("show", "deploy-on-fridays", "--json").json["title"] == "deploy on fridays"
+    invincat("remember", "-", input="Use nox.\n")
+    assert invincat("show", "use-nox", "--json").json["title"] == "Use nox"
+
+
+def test_a_time_that_is_none_is_told_what_is_one(invincat):
+    invincat("remember", "Use nox.")
+    assert "like 2026-11-29 or 2026-11-29T10:00:00Z" in invincat("list", "--at", "yesterday", code=1).err
+    assert "for a commit or a ref use --at" in invincat("recall", "x", "--as-of", "HEAD", code=2).err
+
+
+def test_long_lines_are_broken_between_words_on_a_terminal_only(invincat, monkeypatch, capsys):
+    line = "  hot   constraint  Run the whole test suite before you push anything  (run-the-whole)"
+    say(line)
+    assert capsys.readouterr().out == f"{line}\n"
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    say(line)
+    rows = capsys.readouterr().out.splitlines()
+    assert " ".join(" ".join(rows).split()) == " ".join(line.split())
+    assert max(map(len, rows)) <= 40
+    assert rows[0].startswith("  hot   constraint  Run") and all(row.startswith("    ") for row in rows[1:])
 
 
 def test_a_closed_pipe_is_quiet(invincat, repo):
@@ -152,7 +189,7 @@ def test_output_that_nobody_can_take_is_one_line(invincat, repo):
             [*COMMAND, "config", "list"], cwd=repo, env=environment, stdout=full, stderr=subprocess.PIPE, check=False
         )
     assert done.returncode == 1
-    assert done.stderr.startswith(b"invincat: what was printed: No space left") and done.stderr.count(b"\n") == 1
+    assert done.stderr.startswith(b"invincat: cannot write the output: No space left") and done.stderr.count(b"\n") == 1
 
 
 def test_json_does_not_move_the_terminals_cursor(invincat, monkeypatch):

@@ -2,6 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
+
+@pytest.fixture
+def first(git):
+    """What the project is known by."""
+    return f"commit-{git('rev-parse', 'HEAD')[:12]}"
+
 
 def test_moving_is_one_commit_and_the_history_goes_with_it(invincat, git):
     invincat("remember", "Use nox.", "--section", "Testing")
@@ -54,22 +62,23 @@ def test_a_models_batch_sets_nothing_of_it(invincat):
         assert invincat.apply(item, actor="memory-agent", code=4)["reasons"][0]["field"] == "op"
 
 
-def test_mine_but_only_here_carries_the_projects_slug(invincat, repo):
+def test_mine_but_only_here_carries_the_commit_with_which_the_project_began(invincat, first):
     """RULES 4 "Whose rule is it?" """
     invincat("remember", "I use tabs.", "--scope", "user", "--only-here")
-    assert invincat("show", "i-use-tabs", "--json").json["project"] == repo.name
+    assert invincat("show", "i-use-tabs", "--json").json["project"] == first
+    assert "[only here]" in invincat("list").out
     assert "--scope user" in invincat("remember", "x", "--only-here", code=2).err
     words = ("remember", "I use spaces.", "--scope", "user", "--only-here")
     assert "no project" in invincat(*words, code=1, cwd=Path.home()).err
 
 
-def test_only_here_is_learned_from_a_persons_words(invincat, repo):
+def test_only_here_is_learned_from_a_persons_words(invincat, first):
     said = '{"role": "user", "text": "remember that I prefer tabs, but only here"}'
     done = invincat("extract", "--transcript", "-", "--json", input=said).json["outcomes"]
     assert [one["verdict"] for one in done] == ["committed"]
     name = done[0]["operations"][0]["name"]
     made = invincat("show", name, "--json").json
-    assert (made["scope"], made["project"]) == ("user", repo.name)
+    assert (made["scope"], made["project"]) == ("user", first)
 
 
 def test_a_rating_shows_what_came_of_it(invincat):
@@ -98,6 +107,34 @@ def test_a_key_given_twice_is_refused_by_its_name(invincat):
 def test_a_refusal_says_why_first_and_the_rule_last(invincat):
     run = invincat("apply", "-", code=4, input='{"operations": [{"op": "archive", "id": "x"}]}')
     assert run.err == "refused: operation 0 reason: is missing; archive needs it (RULES 2)\n"
+
+
+def test_who_asked_for_one_thing_is_told_without_numbers_of_rules_and_operations(invincat):
+    invincat("remember", "Use nox.")
+    for words, told in (
+        (("update", "use-nox", "--score", "101"), "score: must be a whole number from 0 to 100, not 101"),
+        (("remember", "x", "--name", "A B"), "'A B' is not a name: a-z, 0-9 and single hyphens, 1 to 80 characters"),
+        (("remember", "x", "--section", "../x"), "section: is no path; give a heading, such as Testing, not '../x'"),
+        (("remember", "x", "--applies-to", "/etc"), "'/etc' is not a pattern inside the repository"),
+        (("remember", "x", "--applies-to", "#a"), "applies_to: has '#a', which git's patterns take for a comment"),
+    ):
+        run = invincat(*words, code=4)
+        assert run.err.startswith(f"refused: {told}"), run.err
+        assert "RULES" not in run.err and "operation" not in run.err and run.err.count("\n") == 1
+    invincat("remember", "Use CI.", "--section", "CI/CD")
+
+
+def test_a_memory_that_is_named_twice_is_changed_once(invincat):
+    invincat("remember", "Use nox.")
+    assert invincat("archive", "use-nox", "use-nox", "--reason", "r").out.count("archive use-nox") == 1
+
+
+def test_a_score_outside_of_the_tier_is_told(invincat):
+    """RULES 2: of both the tier wins."""
+    run = invincat("remember", "Use nox.", "--score", "90", "--tier", "cold")
+    assert "the tier wins: cold is 0 to 29, so the score is 29, not 90" in run.out
+    assert "wins" in invincat("update", "use-nox", "--score", "90", "--tier", "warm").out
+    assert "wins" not in invincat("update", "use-nox", "--score", "90", "--tier", "hot").out
 
 
 def test_a_person_is_shown_the_whole_table_and_a_model_its_own(invincat):

@@ -159,7 +159,9 @@ def test_a_remote_that_is_renamed_changes_nothing(repo, git, tmp_path):
 
 
 def test_a_named_project_is_registered_by_its_first_memory(invincat, tmp_path):
-    assert "no project memories here yet" in invincat("--project", "payments", "list", code=1).err
+    for words in (("list",), ("recall", "x"), ("show", "x"), ("log",), ("brief",), ("archive", "x", "--reason", "r")):
+        run = invincat("--project", "payments", *words, code=1)
+        assert run.err == "invincat: there is no project 'payments'; known ones: repo\n"
     assert App(tmp_path, tmp_path / "data").place.named_projects() == []
     run = invincat("--project", "payments", "remember", "Amounts are integers.")
     assert str(tmp_path / "data/projects/payments.git") in run.out
@@ -184,7 +186,7 @@ def test_what_is_ones_own_in_one_project_only_is_not_seen_in_another(invincat, r
     invincat("remember", "I like tea.", "--scope", "user")
     invincat("remember", "I run the slow tests, too.", "--scope", "user", "--only-here")
     [limited] = [m for m in invincat("list", "--json").json["memories"] if m["project"]]
-    assert limited["project"] == "repo"
+    assert limited["project"].startswith("commit-")
     for words in (("list",), ("brief",), ("recall", "slow", "tests"), ("list", "--json")):
         assert "slow tests" in invincat(*words).out, words
         assert "slow tests" not in invincat(*words, cwd=other).out, words
@@ -194,14 +196,65 @@ def test_what_is_ones_own_in_one_project_only_is_not_seen_in_another(invincat, r
     assert "slow tests" in invincat("show", limited["name"], cwd=other).out
 
 
-def test_settings_tell_apart_two_repositories_of_one_name(invincat, tmp_path, git):
+def test_what_is_ones_own_here_goes_with_the_history_and_not_with_the_folders_name(invincat, repo, tmp_path, git):
     twin = tmp_path / "elsewhere" / "repo"
     twin.mkdir(parents=True)
     git("init", "--quiet", cwd=twin)
+    git("commit", "--quiet", "--allow-empty", "--message", "Another beginning", cwd=twin)
     invincat("remember", "I run the slow tests, too.", "--scope", "user", "--only-here")
-    assert "slow tests" in invincat("list", cwd=twin).out
-    invincat("config", "set", "--team", "project", "other-repo", cwd=twin)
     assert "slow tests" not in invincat("list", cwd=twin).out
+    invincat("config", "set", "--team", "project", "other-name")
+    git("clone", "--quiet", str(repo), str(tmp_path / "clone"))
+    git("worktree", "add", "--quiet", str(tmp_path / "tree"))
+    assert "is not ours" not in invincat("doctor").out
+    for place in (repo, tmp_path / "clone", tmp_path / "tree"):
+        assert "[only here]" in invincat("list", cwd=place).out
+        assert "slow tests" in invincat("recall", "slow", cwd=place).out
+
+
+def test_before_the_first_commit_what_is_ones_own_goes_by_the_name_and_stays(invincat, tmp_path, git):
+    new = tmp_path / "new"
+    new.mkdir()
+    git("init", "--quiet", cwd=new)
+    invincat("remember", "I run the slow tests, too.", "--scope", "user", "--only-here", cwd=new)
+    git("commit", "--quiet", "--allow-empty", "--message", "Begin", cwd=new)
+    assert "slow tests" in invincat("list", cwd=new).out
+    shallow = tmp_path / "shallow"
+    git("clone", "--quiet", "--depth", "1", new.as_uri(), str(shallow))
+    assert "slow tests" not in invincat("list", cwd=shallow).out
+    invincat("remember", "I am here.", "--scope", "user", "--only-here", cwd=shallow)
+    assert invincat("show", "i-am-here", "--json", cwd=shallow).json["project"] == "shallow"
+
+
+def test_a_folders_store_is_found_from_below_but_not_from_a_repository_in_it(invincat, begun, git):
+    below = begun / "a" / "b"
+    below.mkdir(parents=True)
+    assert "Use nox" in invincat("list", cwd=below).out
+    assert f"project memory of {begun / FOLDER_STORE}" in invincat("remember", "Use tox.", cwd=below).out
+    assert "already there" in invincat("init", cwd=below).out
+    git("init", "--quiet", cwd=below)
+    assert "no memory store yet" in invincat("list", cwd=below, code=1).err
+    assert "Use tox" in invincat("list", cwd=begun / "a").out
+
+
+def test_a_store_above_is_looked_for_no_farther_than_home_and_only_ones_own(invincat, begun, monkeypatch):
+    below = begun / "a"
+    below.mkdir()
+    home = type(invincat)(below, {**invincat.environment, "HOME": str(begun)})
+    assert "no project memories here yet" in home("list", code=1).err
+    monkeypatch.setattr(os, "geteuid", lambda: begun.stat().st_uid + 1)
+    assert "no project memories here yet" in invincat("list", cwd=below, code=1).err
+    assert "Use nox" in invincat("list", cwd=begun).out
+
+
+def test_what_cannot_import_makes_no_store(invincat, folder, tmp_path):
+    (folder / "AGENTS.md").write_text("- Always run nox.\n")
+    assert "there is none here" in invincat("init", "--import", cwd=folder, code=1).err
+    assert "no work tree" in invincat("init", "--config", cwd=folder, code=1).err
+    assert [path.name for path in folder.iterdir()] == ["AGENTS.md"]
+    for words in (("import",), ("init", "--import")):
+        assert "there is none here" in invincat("--project", "foo", *words, code=1).err
+    assert not (tmp_path / "data/projects").exists()
 
 
 def with_hook(store, trace):

@@ -1,6 +1,10 @@
 """`recall` as a person uses it: where one is, what held then, what came before and after."""
 
+import shutil
+
 import pytest
+
+from tests.cli.by_hand import commit_by_hand, remove_by_hand
 
 
 def names(run):
@@ -51,7 +55,7 @@ def test_as_of_a_time_it_answers_what_held_then_as_known_today(invincat, success
     assert names(invincat("recall", "tests", "--as-of", "2019-12-31", "--json")) == []
     assert names(invincat("recall", "tests", "--as-of", "2020-01-01T00:00:00Z", "--json")) == ["use-make"]
     assert names(invincat("recall", "tests", "--as-of", "2100-01-01", "--json")) == ["run-the-tests-through-nox"]
-    assert "is not a time" in invincat("recall", "tests", "--as-of", "yesterday", code=2).err
+    assert "is no time like 2026-11-29" in invincat("recall", "tests", "--as-of", "yesterday", code=2).err
 
 
 def test_what_is_about_the_files_in_play_comes_first_among_what_answers(invincat, repo):
@@ -79,3 +83,30 @@ def test_what_the_code_contradicts_is_marked_and_comes_last(invincat, repo, git)
     answer = invincat("recall", "lint sessions of nox", "--json")
     assert [(hit["name"], hit["holds"]) for hit in answer.json["hits"]] == [("push", "here"), ("sessions", "stale")]
     assert "[stale: stood at" in invincat("recall", "lint sessions of nox").out
+
+
+def test_of_two_files_with_one_id_only_the_one_that_counts_is_found(invincat, repo, git):
+    """Whether the index is built on them or led to them, and until the other one is gone."""
+    invincat("remember", "Deploy with the blue script.", "--name", "deploy")
+    text = git("show", "refs/invincat/memory:memory/general/deploy.md")
+    for order in ("led", "built"):
+        if order == "led":
+            invincat("recall", "script")
+        commit_by_hand(git, repo, "memory/later/deploy.md", text.replace("blue", "green"), "a copy")
+        if order == "built":
+            shutil.rmtree(repo / ".git/invincat/index")
+        assert names(invincat("recall", "green", "script", "--json")) == ["deploy"]
+        [hit] = invincat("recall", "script", "--json").json["hits"]
+        assert (hit["path"], hit["title"]) == ("memory/general/deploy.md", "Deploy with the blue script")
+        assert invincat("recall", "green", "--json").json["hits"] == []
+        remove_by_hand(git, repo, "memory/general/deploy.md")
+        assert [hit["title"] for hit in invincat("recall", "green", "--json").json["hits"]] == [
+            "Deploy with the green script"
+        ]
+        git("update-ref", "refs/invincat/memory", "refs/invincat/memory~2")
+
+
+def test_a_flag_may_be_what_is_looked_for(invincat):
+    invincat("remember", "Never commit with --no-verify.")
+    assert "`invincat recall -- ...`" in invincat("recall", "--no-verify", code=2).err
+    assert "--no-verify" in invincat("recall", "--", "--no-verify").out

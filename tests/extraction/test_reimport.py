@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from invincat.extraction.conventions import Rule, rules_in
-from invincat.extraction.reimport import ImportPlan, imported_paths, not_said_elsewhere, plan_import
+from invincat.extraction.reimport import ImportPlan, KeptOut, imported_paths, not_said_elsewhere, plan_import
 from invincat.memory.content import split_content
 from invincat.memory.entry import Confidence, Kind, Memory, Source, Verdict, tier_of
 from invincat.memory.evidence import Evidence
+from invincat.memory.marker import marker_of
 from invincat.memory.naming import derive_name, memory_path
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record, View, build, record_of
@@ -147,7 +148,17 @@ def test_something_quite_different_is_a_create_beside_a_proposal() -> None:
 def test_what_was_retired_stays_retired() -> None:
     view = imported("- Sort the imports\n")
     (record,) = view.active()
-    assert plan(view.put(retired(record)), "- Sort the imports\n") == ImportPlan()
+    made = plan(view.put(retired(record)), "- Sort the imports\n")
+    assert made == ImportPlan(kept_out=(KeptOut(f"{PATH}#L1", "Sort the imports", record.id),))
+
+
+def test_what_was_deleted_stays_deleted() -> None:
+    view = imported("- Sort the imports\n")
+    (record,) = view.active()
+    view = view.drop(record.id, marker_of(record.memory, record.name, "r", START))
+    made = plan(view, "- Sort the imports\n- Deploy from the release branch only\n")
+    assert made.kept_out == (KeptOut(f"{PATH}#L1", "Sort the imports", record.id),)
+    assert [one["content"] for one in made.operations] == ["Deploy from the release branch only"]
 
 
 def test_what_a_person_put_in_its_place_stays() -> None:
@@ -155,7 +166,8 @@ def test_what_a_person_put_in_its_place_stays() -> None:
     (record,) = view.active()
     own = memory(7, {**plan(build(None, []), "- Let ruff sort the imports\n").operations[0], "evidence": []}, "user")
     view = view.put(own, retired(record, own.memory.id))
-    assert plan(view, "- Sort the imports\n") == ImportPlan()
+    made = plan(view, "- Sort the imports\n")
+    assert made == ImportPlan(kept_out=(KeptOut(f"{PATH}#L1", "Sort the imports", record.id),))
 
 
 def test_a_file_that_goes_back_to_its_old_wording_is_followed() -> None:

@@ -355,13 +355,25 @@ def test_an_equal_active_memory_makes_the_create_a_noop(other: str) -> None:
 
 
 def test_an_equal_retired_memory_does_not_stop_a_create() -> None:
-    """RULES 4 "Duplicates": active ones only; case 36: a new id."""
+    """RULES 4 "Duplicates": active ones only; case 36: a new id. It may hold anew; the note says how it ended."""
     view = run(View(), create("Use nox.")).view
-    view = run(view, {"op": "archive", "id": "use-nox", "reason": "r"}).view
-    step = run(view, create("Use nox."), context(start=1 << 81))
+    view = run(view, {"op": "archive", "id": "use-nox", "reason": "no time"}).view
+    step = run(view, create("use nox"), context(start=1 << 81))
     assert step.op == "create"
     assert step.subject is not None
     assert step.subject.name.startswith("use-nox--")
+    assert "use-nox said this and is archived since 2026-11-29 (no time)" in str(step.note)
+    assert "`invincat restore use-nox` undoes it" in str(step.note)
+
+
+def test_what_a_deleted_memory_said_is_created_with_a_new_id() -> None:
+    """Case 36; the note says that it was deleted, and why."""
+    view = run(View(), create("Use nox.")).view
+    gone = run(view, {"op": "delete", "id": "use-nox", "reason": "wrong"})
+    step = run(gone.view, create("Use nox."), context(start=1 << 81))
+    assert (step.op, step.note) == ("create", "this was deleted on 2026-11-29 (wrong)")
+    assert step.subject is not None and gone.subject is not None
+    assert step.subject.id != gone.subject.id
 
 
 def test_an_equal_memory_is_found_while_one_of_several_is_active() -> None:

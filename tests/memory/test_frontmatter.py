@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from invincat.memory.entry import Kind, Memory, Source, Tier, Unknown, format_time
 from invincat.memory.evidence import Evidence
-from invincat.memory.frontmatter import KEYS, MemoryHandler, parse, parse_marker, render, render_marker, rewrite
+from invincat.memory.frontmatter import KEYS, parse, parse_marker, render, render_marker, rewrite
+from invincat.memory.handler import MemoryHandler
 from invincat.memory.marker import marker_of
 from invincat.memory.scope import Scope
 from invincat.memory.yaml_scan import MalformedFile

@@ -7,8 +7,9 @@ import sys
 import msgspec
 import pytest
 
-from invincat.agent.events import Learned, Text, ToolFinished
+from invincat.agent.events import End, Learned, Text, ToolFinished, TurnEnded
 from invincat.agent.talk import NO_MODEL
+from invincat.llm.usage import Usage
 from tests.repl.fake_desk import Fault, Pause, Spec, ended, said
 from tests.repl.terminal import PROGRAM, ROOT, Terminal, sealed
 
@@ -65,9 +66,20 @@ def test_a_line_is_no_decision_about_an_offer_that_nobody_saw(tmp_path):
     assert told["done"] == ["close"]
 
 
+@pytest.mark.parametrize("word", ["/quit", "/exit", "quit", ":q"])
+def test_what_stands_behind_a_goodbye_is_not_read(tmp_path, word):
+    out, told = talk(tmp_path, f"hello\n{word}\nare you there?\n")
+    assert told["sent"] == ["hello"]
+    assert "no command" not in out
+
+
 def test_no_model_is_told_on_a_pipe_too(tmp_path):
     out, _ = talk(tmp_path, "", Spec(model=None))
     assert out == f"{NO_MODEL}\n"
+    silent = TurnEnded(End.NO_MODEL, "", Usage(), error=NO_MODEL)
+    out, _ = talk(tmp_path, "hello\nare you there?\n", Spec(model=None, turns=((silent,), (silent,))))
+    assert out.count(NO_MODEL) == 1
+    assert out.count("no answer: there is no model") == 2
 
 
 def test_an_encoding_that_lacks_characters(tmp_path):
