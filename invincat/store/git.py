@@ -112,6 +112,10 @@ class GitStore:
 
     # reading
 
+    def forget(self) -> None:
+        """Read again what was read before, for who must know what can be read now."""
+        self._objects.forget()
+
     def commit(self, id: str) -> Commit:
         """`Store.commit`. What of the text is not UTF-8 is U+FFFD; where a shallow clone ends there are no parents."""
         found = self._objects.read_commit(id)

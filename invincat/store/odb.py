@@ -17,7 +17,7 @@ from invincat.store.folders import Entries
 from invincat.store.locate import Repository, first_line, run_in
 
 # Listings of trees kept in memory: of all sections of a usual store.
-_TREES_KEPT: Final = 128
+_KEPT: Final = 128
 
 # How often an object is written that a gc or a stale lock gets in the way of.
 _TRIES: Final = 5
@@ -32,6 +32,7 @@ _FETCH: Final = (
 )
 
 _Kind = TypeVar("_Kind", bound=ShaFile)
+_Object = TypeVar("_Object")
 
 
 class ObjectDatabase:
@@ -45,6 +46,7 @@ class ObjectDatabase:
         self._promisors = _promisors(repo)
         self._store.loose_compression_level = 1  # as git does; dulwich's own default takes twice the time
         self._trees: dict[str, tuple[TreeEntry, ...]] = {}
+        self._commits: dict[str, GitCommit] = {}
         self._written: list[ShaFile] = []
 
     # reading
@@ -58,14 +60,17 @@ class ObjectDatabase:
                     for path, mode, sha in self._tree_lines(tree)
                 ]
             )
-            self._trees[tree] = known
-            if len(self._trees) > _TREES_KEPT:
-                del self._trees[next(iter(self._trees))]
+            _keep(self._trees, tree, known)
         return known
+
+    def forget(self) -> None:
+        """Read from the disk what is asked for next, for who must know what can be read now."""
+        self._trees.clear()
+        self._commits.clear()
 
     def entries(self, tree: str) -> Entries:
         """The entries of a tree that is to be changed."""
-        return {path: (mode, sha.decode()) for path, mode, sha in self._tree_lines(tree)}
+        return {name.encode("utf-8", "surrogateescape"): (mode, id) for name, mode, id in self.list_tree(tree)}
 
     def read_blob(self, id: str) -> bytes:
         """`Store.read_blob`."""
@@ -76,10 +81,12 @@ class ObjectDatabase:
 
     def read_commit(self, id: str) -> GitCommit:
         """A commit with author and tree; ObjectMissing."""
-        found = self._read(id, GitCommit)
-        if not found.author or not found.tree:
-            raise ObjectMissing("is a commit without author or tree", where=id)
-        return found
+        if (known := self._commits.get(id)) is None:
+            known = self._read(id, GitCommit)
+            if not known.author or not known.tree:
+                raise ObjectMissing("is a commit without author or tree", where=id)
+            _keep(self._commits, id, known)
+        return known
 
     def complete(self, tree: str) -> None:
         """`Store.complete`; StoreError in git's words when no remote has what is missing."""
@@ -202,6 +209,13 @@ def write_object(repo: Repo, item: ShaFile) -> str:
         except FileNotFoundError:
             continue  # a gc removed the empty folder between its making and its use
     raise StoreError("the object cannot be written", where=id, next_step="try again when no `git gc` is running")
+
+
+def _keep(kept: dict[str, _Object], id: str, item: _Object) -> None:
+    """Remember what was read, and forget what was read first."""
+    kept[id] = item
+    if len(kept) > _KEPT:
+        del kept[next(iter(kept))]
 
 
 def _promisors(repo: Repo) -> list[str]:

@@ -59,6 +59,7 @@ class _Start(NamedTuple):
 
 def diagnose(store: GitStore) -> Broken | None:
     """What is wrong with the memory ref; None when it is sound, or there was never one here."""
+    store.forget()
     try:
         tip = store.tip()
     except StoreError as fault:

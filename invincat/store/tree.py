@@ -341,6 +341,8 @@ def _sift(
 
 def shown(name: str) -> str:
     """A name out of a tree as it can be printed: what is no text, or moves the cursor, as an escape."""
+    if name.isascii() and name.isprintable():
+        return name
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: ascii(found[0])[1:-1], text)
 
