@@ -11,8 +11,8 @@ from invincat.memory.view import Record
 from invincat.recall.corpus import Changes
 from invincat.recall.hit import Hit
 from invincat.store.base import ObjectMissing
+from invincat.store.files import changed_files
 from invincat.store.purged import purged_ids
-from invincat.store.tree import changed_files
 
 # The rule that two files with one id break (`memory.view.build`).
 _TWIN: Final = "FORMAT id"

@@ -15,7 +15,7 @@ from invincat.ledger import Ledger
 from invincat.memory.entry import Memory
 from invincat.memory.scope import Scope
 from invincat.store.base import ObjectMissing
-from invincat.store.tree import all_files, changed_files
+from invincat.store.files import all_files, changed_files
 
 # Clocks of two machines differ, and what is written twice in one second is dated ahead (RULES 6.2).
 GRACE: Final = timedelta(minutes=1)

@@ -8,8 +8,8 @@ from invincat.memory.difference import Account
 from invincat.memory.entry import format_time
 from invincat.store.ancestry import reachable
 from invincat.store.base import FOLDER_MODE, Commit, Store
+from invincat.store.files import DELETED_FOLDER, MEMORY_FOLDER, changed_files, find_blob
 from invincat.store.message import Message, read
-from invincat.store.tree import DELETED_FOLDER, MEMORY_FOLDER, changed_files, find_blob
 
 _ID = re.compile(rb"^id: *[\"']?([0-9A-Z]{26})[\"']?$", re.MULTILINE)
 # Bytes of a file among which its id is looked for.

@@ -11,8 +11,9 @@ import msgspec
 
 from invincat.errors import StoreError
 from invincat.store.base import FILE_MODE, FOLDER_MODE, MEMORY_REF, Draft, ObjectMissing, Store
+from invincat.store.files import changed_files
 from invincat.store.message import Hold
-from invincat.store.tree import ViewReader, changed_files
+from invincat.store.tree import ViewReader
 
 # Lines by which a foreign move is dealt with; their value is the commit that it led to, null for a deletion.
 SETTLING: Final = ("accepted", "put_back", "repaired")

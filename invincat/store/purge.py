@@ -20,6 +20,7 @@ from invincat.memory.scope import Scope
 from invincat.memory.yaml_scan import MalformedFile
 from invincat.store.base import MEMORY_REF, OURS, PROPOSALS, REJECTED, TRACKING, Draft, Store
 from invincat.store.edits import MemoryEdit, TextEdit, is_of, texts_of
+from invincat.store.files import find_blob
 from invincat.store.format import require_writable
 from invincat.store.git import GitStore
 from invincat.store.locate import Repository
@@ -28,7 +29,6 @@ from invincat.store.objects import Objects, ask, ask_lines, every_object
 from invincat.store.prune import alive
 from invincat.store.purged import PURGED, purged_ids
 from invincat.store.rewrite import Edit, Rewriter
-from invincat.store.tree import find_blob
 
 _TRACKING: Final = re.compile(
     r"refs/(?:remotes|prefetch/remotes)/(?P<remote>.+?)/invincat/(?P<branch>memory|review/.+)"

@@ -6,8 +6,8 @@ from typing import Final
 
 from invincat.errors import StoreError
 from invincat.store.base import Store
+from invincat.store.files import find_blob
 from invincat.store.git import GitStore
-from invincat.store.tree import find_blob
 
 PURGED: Final = "purged"
 _ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

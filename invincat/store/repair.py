@@ -21,6 +21,7 @@ from invincat.store.base import (
     ObjectDenied,
     ObjectMissing,
 )
+from invincat.store.files import DELETED_FOLDER, MEMORY_FOLDER
 from invincat.store.format import require_writable
 from invincat.store.git import GitStore
 from invincat.store.journal import Journal, NoNotes
@@ -30,7 +31,6 @@ from invincat.store.objects import ask_lines
 from invincat.store.revision import published
 from invincat.store.source import blob_id
 from invincat.store.state import StateDir
-from invincat.store.tree import DELETED_FOLDER, MEMORY_FOLDER
 
 
 class Broken(NamedTuple):

@@ -6,10 +6,10 @@ No merge: nothing is joined. What both sides touched is left to the person who f
 from pathlib import PurePosixPath
 
 from invincat.store.base import Draft, Store
+from invincat.store.files import MEMORY_FOLDER
 from invincat.store.history import between
 from invincat.store.journal import difference
 from invincat.store.message import read
-from invincat.store.tree import MEMORY_FOLDER
 
 
 def replay(store: Store, lost: str, tip: str) -> list[Draft]:

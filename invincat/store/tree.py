@@ -1,11 +1,10 @@
-"""A store's tree to a view, and the difference of two trees.
+"""A store's tree to a view.
 
 Reading is tolerant: what is no memory is skipped, reported and left as it is (FORMAT "Tree"); unchanged sections are
 not read again.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -17,15 +16,12 @@ from invincat.memory.naming import is_name, wanted_name
 from invincat.memory.view import Problem, Record, View, build
 from invincat.memory.yaml_scan import MalformedFile
 from invincat.store.base import FILE_MODE, FOLDER_MODE, GITLINK_MODE, LINK_MODE, ObjectMissing, Store, TreeEntry
+from invincat.store.files import DELETED_FOLDER, MEMORY_FOLDER, find_blobs, shown
 from invincat.store.format import FORMAT, FORMAT_FILE, newer_format
 
 # A section of which more than so many files had to be parsed is worth a row for each in the cache.
 MANY: Final = 16
 
-MAX_LOOK: Final = 1024 * 1024
-
-MEMORY_FOLDER: Final = "memory"
-DELETED_FOLDER: Final = "deleted"
 # What else may stand at the root of the tree.
 KNOWN_FILES: Final = {"invincat.yaml", "README.md", "purged"}
 KNOWN_FOLDERS: Final = {MEMORY_FOLDER, DELETED_FOLDER, "unreadable"}
@@ -96,14 +92,6 @@ class NoCache:
 
     def save_sound(self, tree: str) -> None:
         """Forgets."""
-
-
-class FileChange(NamedTuple):
-    """A file below `memory/` that differs between two trees; an id is None where it is absent."""
-
-    path: str
-    old: str | None
-    new: str | None
 
 
 @dataclass(frozen=True)
@@ -337,96 +325,3 @@ def _sift(
         else:
             good.append(TreeEntry(path, entry.mode, entry.id))
     return good, problems
-
-
-def shown(name: str) -> str:
-    """A name out of a tree as it can be printed: what is no text, or moves the cursor, as an escape."""
-    if name.isascii() and name.isprintable():
-        return name
-    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: ascii(found[0])[1:-1], text)
-
-
-def find_blob(store: Store, commit: str, path: str) -> str | None:
-    """The blob of a plain file at a path of a commit; None where there is none."""
-    return find_blobs(store, commit, [path]).get(path)
-
-
-def find_blobs(store: Store, commit: str, paths: Iterable[str]) -> dict[str, str]:
-    """The blobs of plain files at paths of a commit, by path, without those that are not there."""
-    folders = {"": _ids(store, store.commit(commit).tree)}
-
-    def entries(folder: str) -> Mapping[tuple[str, int], str]:
-        if folder not in folders:
-            above, _, name = folder.rpartition("/")
-            folders[folder] = _ids(store, entries(above).get((name, FOLDER_MODE)))
-        return folders[folder]
-
-    found: dict[str, str] = {}
-    for path in paths:
-        folder, _, name = path.rpartition("/")
-        if blob := entries(folder).get((name, FILE_MODE)):
-            found[path] = blob
-    return found
-
-
-def _ids(store: Store, tree: str | None) -> dict[tuple[str, int], str]:
-    return {(entry.name, entry.mode): entry.id for entry in store.list_tree(tree)} if tree else {}
-
-
-def all_files(store: Store, commit: str) -> Iterator[tuple[str, bytes | None]]:
-    """Every plain file of a commit with its bytes, the first megabyte of long ones.
-
-    Of a file or folder that cannot be read there are none. A folder that stands in several places is told of once:
-    folders that hold each other many times over would never end.
-    """
-    root = store.commit(commit).tree
-    store.complete(root)
-    folders = [("", root)]
-    told: set[str] = set()
-    while folders:
-        base, tree = folders.pop()
-        if tree in told:
-            continue
-        told.add(tree)
-        try:
-            entries = store.list_tree(tree)
-        except ObjectMissing:
-            yield base.rstrip("/"), None
-            continue
-        for entry in entries:
-            path = f"{base}{shown(entry.name)}"
-            if entry.mode == FOLDER_MODE:
-                folders.append((f"{path}/", entry.id))
-            elif entry.mode == FILE_MODE:
-                yield path, _read_start(store, entry.id)
-
-
-def _read_start(store: Store, blob: str) -> bytes | None:
-    try:
-        return store.read_blob(blob)[:MAX_LOOK]
-    except ObjectMissing:
-        return None
-
-
-def changed_files(store: Store, old: str | None, new: str) -> Iterator[FileChange]:
-    """Plain files below `memory/` that differ between two commits; folders with equal ids are not opened."""
-    before, after = (_memory_folders(store, commit) if commit else {} for commit in (old, new))
-    for folder in sorted(before.keys() | after.keys()):
-        if before.get(folder) == after.get(folder):
-            continue
-        left, right = (_files(store, tree) for tree in (before.get(folder), after.get(folder)))
-        for name in sorted(left.keys() | right.keys()):
-            if left.get(name) != right.get(name):
-                yield FileChange(f"{MEMORY_FOLDER}/{folder}/{name}", left.get(name), right.get(name))
-
-
-def _memory_folders(store: Store, commit: str) -> dict[str, str]:
-    for entry in store.list_tree(store.commit(commit).tree):
-        if entry.name == MEMORY_FOLDER and entry.mode == FOLDER_MODE:
-            return {folder.name: folder.id for folder in store.list_tree(entry.id) if folder.mode == FOLDER_MODE}
-    return {}
-
-
-def _files(store: Store, tree: str | None) -> dict[str, str]:
-    return {entry.name: entry.id for entry in store.list_tree(tree) if entry.mode == FILE_MODE} if tree else {}

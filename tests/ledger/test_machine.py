@@ -30,13 +30,14 @@ from invincat.outcome import Outcome
 from invincat.recall.index import Index
 from invincat.recall.query import Query
 from invincat.store.base import FILE_MODE, PROPOSALS, REJECTED, Store
+from invincat.store.files import all_files
 from invincat.store.git import GitStore
 from invincat.store.inmemory import InMemoryStore
 from invincat.store.journal import Foreign
 from invincat.store.locate import create_bare
 from invincat.store.message import read
 from invincat.store.parsed import ParsedCache
-from invincat.store.tree import NoCache, ViewReader, all_files
+from invincat.store.tree import NoCache, ViewReader
 from tests.ledger.hands import Changes, Hand, HandInMemory, HandOfGit
 from tests.memory.factories import ADA, MODEL, NOX, USER, WORLD, Clock, memory, proposal, tree_files, ulid
 

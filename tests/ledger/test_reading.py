@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from invincat.memory.view import View
+from invincat.store.files import changed_files
 from invincat.store.parsed import ParsedCache
-from invincat.store.tree import ViewReader, changed_files
+from invincat.store.tree import ViewReader
 from tests.memory.factories import Bench, create
 
 PICKS = st.integers(0, 99)
