@@ -170,6 +170,7 @@ def test_closing_waits_for_what_is_under_way_and_asks_only_once(desk, openai_ser
     assert [record.memory.title for record in app.project.view().active()] == ["Run the tests through nox"]
 
 
+@pytest.mark.slow
 def test_clearing_begins_anew_and_loses_nothing_that_is_being_learned(desk, openai_server, app):
     words = "We run the tests through nox"
     slow = _slow(_learns_turn(1, "Run the tests through nox", words), 0.5)

@@ -146,6 +146,7 @@ def test_the_index_is_brought_up_without_embeddings(semantic, server):
     assert not server.requests
 
 
+@pytest.mark.slow
 def test_embedding_can_be_interrupted_and_goes_on(semantic, server):
     semantic.apply(*RULES)
     leave = threading.Event()

@@ -170,6 +170,7 @@ def told(invincat, repo: Path, git, commit_file, tmp_path: Path) -> dict[str, st
     return commits
 
 
+@pytest.mark.slow
 def test_a_persons_git_settings_change_nothing(invincat, repo, told, hostile, tmp_path, monkeypatch) -> None:
     configuration, traces = hostile
     monkeypatch.setenv("GIT_EDITOR", "sed -i s/Mind/Heed/")

@@ -412,6 +412,7 @@ def test_a_store_that_only_grows_was_not_purged(invincat, app):
     assert not early._was_purged()
 
 
+@pytest.mark.slow
 def test_a_purge_waits_for_who_writes_an_index_or_a_cache(invincat, repo, app):
     invincat("remember", f"The box is {SECRET}.", "--name", "box")
     invincat("recall", "box")

@@ -54,6 +54,7 @@ def test_the_answer_is_there_before_anything_is_learned(invincat, openai_server)
     assert time.monotonic() - there > 1.0
 
 
+@pytest.mark.slow
 def test_killed_while_it_learns_it_is_learned_exactly_once_by_the_next(invincat, openai_server, git, state):
     openai_server.always(by_model("Fine.", lambda _: never()))
     process = invincat.start("-p", WORDS)

@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from tests.fakes.answers import chat
 from tests.headless.conftest import MEMORY, TALK, asked_of
 
@@ -52,6 +54,7 @@ def _remember(request):
     return chat(json.dumps({"operations": operations}))
 
 
+@pytest.mark.slow
 def test_five_turns_and_what_the_sixth_knows(invincat, openai_server, git, repo):
     (repo / "src").mkdir()
     (repo / "src/version.py").write_text('VERSION = "1.0"\n')

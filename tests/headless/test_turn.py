@@ -22,6 +22,7 @@ def hello(openai_server):
     openai_server.always(by_model("Hello, Ada."))
 
 
+@pytest.mark.slow
 def test_json_with_case_40_a_denied_tool_in_the_result(invincat, openai_server):
     openai_server.script(chat("Look.", [("list_dir", {"path": "."}), ("read_file", {"path": ".git/config"})]))
     run = invincat("-p", "ok", "--output-format", "json")

@@ -201,6 +201,7 @@ def test_what_is_made_while_nobody_waits_is_there_for_the_next_search(search, st
     assert search(store, "exams", meaning=meaning).degraded is None
 
 
+@pytest.mark.slow
 def test_a_search_that_ends_its_process_has_made_some_vectors(search, corpus, record, cache):
     """However slow the model: commands that are over in a moment would otherwise never come to an end."""
 

@@ -175,6 +175,7 @@ def test_every_hit_is_verified_while_somebody_else_writes(index: Index, director
     assert titles(index.search(at(1), Query("cache"))) == {"cache stays", "cache has changed", "cache is new"}
 
 
+@pytest.mark.slow
 def test_every_hit_is_verified_where_nobody_can_tell_what_changed(
     index: Index, directory: Path, history, record
 ) -> None:

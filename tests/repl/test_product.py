@@ -31,6 +31,7 @@ def _answer(request):
     return chat("Fine, Ada." if "tools" in request.body else '{"operations": []}', piece=0)
 
 
+@pytest.mark.slow
 def test_it_talks_switches_and_says_how_to_go_on(invincat, openai_server):
     openai_server.always(_answer)
     endpoint = {"OPENAI_BASE_URL": openai_server.base_url, "OPENAI_API_KEY": "key-0123456789abcdef"}

@@ -152,6 +152,7 @@ def test_our_stale_ref_lock_is_removed(store: GitStore, repo: Path, length: int)
     assert lost not in [new for _, new in moves(repo)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"1" * 40 + b"\n", b"x", b"ref: refs/heads/main\n"])
 def test_a_foreign_ref_lock_is_never_removed(store: GitStore, repo: Path, content: bytes) -> None:
     _, lock = killed_before_the_move(store, repo, lambda _: content)

@@ -248,6 +248,7 @@ def test_what_was_put_back_is_not_taken_over_what_changed_since(ledger: Ledger, 
     assert record.path in outcome.reasons[0].message
 
 
+@pytest.mark.slow
 def test_folders_that_hold_each_other_many_times_are_put_back_too(ledger: Ledger, git: Git) -> None:
     before = str(ledger.tip())
     tree = git("rev-parse", f"{before}:memory").strip()

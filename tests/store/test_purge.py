@@ -234,6 +234,7 @@ def deep(tmp_path, git):
         yield store, root, tip
 
 
+@pytest.mark.slow
 def test_a_tree_thousands_deep_is_read_repaired_and_purged(deep, git, tmp_path):
     store, root, tip = deep
     assert diagnose(store) is None
@@ -244,6 +245,7 @@ def test_a_tree_thousands_deep_is_read_repaired_and_purged(deep, git, tmp_path):
     assert tip in purged_ids(store, store.tip())
 
 
+@pytest.mark.slow
 def test_what_git_cannot_walk_is_told_before_anything_is_changed(deep, tmp_path, monkeypatch):
     """Git 2.43 refuses trees deeper than `core.maxTreeDepth`."""
     store, _, tip = deep

@@ -136,6 +136,7 @@ def test_a_foreign_commit_that_was_left_out_too_is_not_ours_to_bring_back(ledger
     assert ("one.txt" in top, "two.txt" in top) == (False, True)
 
 
+@pytest.mark.slow
 def test_folders_that_hold_each_other_many_times_stop_no_write(ledger: Ledger, repo: Path, git: Git) -> None:
     base = str(ledger.tip())
     submit(ledger, content="Docs live beside the code.", name="docs")

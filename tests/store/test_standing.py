@@ -144,6 +144,7 @@ def test_going_back_and_forth_between_branches(code: Code) -> None:
     assert code.holds(record) == "here"
 
 
+@pytest.mark.slow
 def test_what_the_branch_had_before_it_forked_is_stale(code: Code) -> None:
     code.write("a.py", "the old words stand here\n")
     code.write("a.py", "new\n")
@@ -222,6 +223,7 @@ def test_a_file_that_a_squash_brought_under_a_new_name(code: Code) -> None:
     assert code.holds(record) == "here"
 
 
+@pytest.mark.slow
 def test_what_is_remembered_of_other_heads_changes_no_answer(code: Code, tmp_path: Path) -> None:
     """At each step as a fresh cache says: words that come back in a file that was renamed when it lacked them."""
     text = "".join(f"line {number}\n" for number in range(20))

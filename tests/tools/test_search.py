@@ -144,6 +144,7 @@ def test_a_pattern_is_never_an_option(grep, write, repo):
     assert not (repo / "owned").exists()
 
 
+@pytest.mark.slow
 def test_a_path_is_never_an_option(grep, write, repo):
     names = ("-rf", "--pre=touch owned", "--files", "-", "a b\tc", ":(top)x", "*", "é", "a\nb")
     for name in names:
