@@ -90,7 +90,7 @@ def import_conventions(
             rules[path] = len(found)
         said += found
         read.add(path)
-        plan = plan_import(view, path, found, source.blob_id(data or b"")[:10])
+        plan = plan_import(view, path, text, found, source.blob_id(data or b"")[:10])
         operations += plan.operations
         gone += plan.archive_proposals
         kept_out += plan.kept_out

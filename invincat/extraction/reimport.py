@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 from rapidfuzz import fuzz
 
 from invincat.extraction.conventions import Rule
+from invincat.governance.quoting import Quotable
 from invincat.memory.content import fingerprint, normalise, split_content
 from invincat.memory.evidence import FileLines, file_location
 from invincat.memory.lifecycle import heir
@@ -45,13 +46,13 @@ class ImportPlan:
     kept_out: tuple[KeptOut, ...] = ()
 
 
-def plan_import(view: View, path: str, rules: Sequence[Rule], blob: str) -> ImportPlan:
-    """How the store follows the file at `path` (object id `blob`), whose rules are `rules`.
+def plan_import(view: View, path: str, text: str, rules: Sequence[Rule], blob: str) -> ImportPlan:
+    """How the store follows the file at `path` (object id `blob`), in whose `text` stand these rules.
 
     Unchanged rules, also when only their lines moved or a person has edited the memory since: nothing. Changed
-    wording: a supersede. New: a create. Gone: a proposal to archive. Equal to a memory that was retired or deleted:
-    nothing but a word of it, unless what retired it was this file, which now says again what it said before. Planning
-    again after the plan was applied gives nothing.
+    wording: a supersede. New: a create. Gone from the text: a proposal to archive. Equal to a memory that was retired
+    or deleted: nothing but a word of it, unless what retired it was this file, which now says again what it said
+    before. Planning again after the plan was applied gives nothing.
     """
     file = _File(view, path)
     fresh: list[Rule] = []
@@ -84,7 +85,10 @@ def plan_import(view: View, path: str, rules: Sequence[Rule], blob: str) -> Impo
         for rule in fresh
         if id(rule) in old or id(rule) in new
     ]
-    proposals = [_archive(record, path) for memory_id, record in gone.items() if memory_id not in pairs]
+    whole = Quotable(text)
+    # Words that stand there still, which an earlier version took for a rule, are nobody's change.
+    unsaid = (record for memory_id, record in gone.items() if memory_id not in pairs)
+    proposals = [_archive(record, path) for record in unsaid if not all(map(whole.has, _quotes(record, path)))]
     return ImportPlan(tuple(operations), tuple(proposals), tuple(kept_out))
 
 
@@ -160,12 +164,12 @@ def _key(rule: Rule) -> _Key:
 
 def _key_of(record: Record, path: str) -> _Key:
     """The quotes that an imported memory rests on in this file; empty when it did not come from it."""
-    if record.memory.source.actor != "import":
-        return ()
+    return tuple(map(normalise, _quotes(record, path))) if record.memory.source.actor == "import" else ()
+
+
+def _quotes(record: Record, path: str) -> list[str]:
     places = ((item.location, item.quote) for item in record.memory.source.evidence)
-    return tuple(
-        normalise(quote or "") for place, quote in places if isinstance(place, FileLines) and place.path == path
-    )
+    return [quote or "" for place, quote in places if isinstance(place, FileLines) and place.path == path]
 
 
 def _pair(rules: Sequence[Rule], records: Sequence[Record]) -> dict[str, Rule]:

@@ -66,7 +66,7 @@ def imported(text: str) -> View:
 
 
 def plan(view: View, text: str, path: str = PATH) -> ImportPlan:
-    return plan_import(view, path, rules_in(text, path), BLOB)
+    return plan_import(view, path, text, rules_in(text, path), BLOB)
 
 
 def told(operations: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -152,6 +152,15 @@ def test_what_was_retired_stays_retired() -> None:
     assert made == ImportPlan(kept_out=(KeptOut(f"{PATH}#L1", "Sort the imports", record.id),))
 
 
+def test_words_that_stand_there_still_are_not_gone_when_they_are_taken_for_no_rule_any_more() -> None:
+    """As after an upgrade; words that are really gone are proposed, also out of several quotes."""
+    text = "Sort the imports\n"
+    view = imported("- Sort the imports\n- Never push to main\n")
+    made = plan_import(view, PATH, text, [], BLOB)
+    (proposal,) = made.archive_proposals
+    assert view.records[proposal["id"]].memory.title == "Never push to main"
+
+
 def test_what_was_deleted_stays_deleted() -> None:
     view = imported("- Sort the imports\n")
     (record,) = view.active()
@@ -208,7 +217,7 @@ def test_memories_of_other_files_and_actors_are_not_touched() -> None:
 def test_equal_rules_of_one_file_are_one() -> None:
     (rule,) = rules_in("- Sort the imports\n", PATH)
     twice = [rule, replace(rule, first_line=9, last_line=9, section="Other")]
-    assert len(plan_import(build(None, []), PATH, twice, BLOB).operations) == 1
+    assert len(plan_import(build(None, []), PATH, "", twice, BLOB).operations) == 1
 
 
 @pytest.mark.parametrize(
@@ -281,5 +290,5 @@ def test_planning_again_after_the_plan_was_applied_gives_no_operation(versions: 
 @pytest.mark.parametrize("path", ["AGENTS.md", "docs/" + "long/" * 60 + "AGENTS.md"])
 def test_reasons_stay_short(path: str) -> None:
     rule: Rule = rules_in("- Sort the imports\n", path)[0]
-    (operation,) = plan_import(build(None, []), path, [rule], BLOB).operations
+    (operation,) = plan_import(build(None, []), path, "", [rule], BLOB).operations
     assert len(operation["score_reason"]) <= 300
