@@ -291,8 +291,7 @@ class App:
 
     def origin(self, actor: str, session: str | None = None) -> Origin:
         """Where a memory that is written now comes from."""
-        head = self.source.head() if self.source else None
-        branch = self.source.branch() if self.source else None
+        head, branch = self.source.position() if self.source else (None, None)
         return Origin(actor=actor, session=session, commit=head[:7] if head else None, branch=branch and branch[:120])
 
     def grounds(self, turns: Mapping[int, Heard] | None = None) -> RepositoryGrounds:

@@ -30,8 +30,8 @@ _TRAILERS: Final = "%(trailers:only=true,unfold=true,separator=%x1e,key_value_se
 _COMMIT_FORMAT: Final = f"%H%x00%an%x00%ae%x00%at%x00{_TRAILERS}%x00%B"
 
 
-# Seconds for a look at the whole work tree, and how many changes are still a task, rather than a migration.
-_PATIENCE: Final = 1.0
+# Seconds for a look at every tracked file, and how many changes are still a task, rather than a migration.
+_PATIENCE: Final = 0.3
 _MANY: Final = 100
 
 
@@ -60,6 +60,14 @@ class Source:
     def branch(self) -> str | None:
         """The name of the branch that is checked out, without `refs/heads/`; None when HEAD is detached."""
         return self._ask("symbolic-ref", "--quiet", "--short", "HEAD")
+
+    def position(self) -> tuple[str | None, str | None]:
+        """`head` and `branch`, asked of git at once."""
+        found = self._ask("rev-parse", "--quiet", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+        if found is None:
+            return None, self.branch()
+        head, _, ref = found.partition("\n")
+        return head, ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else None
 
     def first_commit(self) -> str | None:
         """The full id of the commit with which the history of HEAD began; None where it is not known."""
@@ -149,23 +157,20 @@ class Source:
         return sorted({path.decode("utf-8", "surrogateescape") for path in asked.stdout.split(b"\0") if path})
 
     def changed(self) -> list[str]:
-        """Paths of files that differ from HEAD, and of new files and folders.
+        """Paths of files that differ from HEAD; new ones when they were added.
 
         None when bare, when git takes too long, and when they are so many that they say nothing about anyone's task.
         """
         if self.repository.root is None:
             return []
-        # Not `status`, which reads what may have changed and has a person's filters convert it.
-        questions = (
-            ["diff-index", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", "HEAD", "--"],
-            ["ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory"],
-        )
+        # Not `status`: that looks for new files in the whole tree, and has a person's filters convert what changed.
+        question = ["diff-index", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", "HEAD", "--"]
         try:
-            asked = [run_in(self.repository, question, timeout=_PATIENCE) for question in questions]
+            asked = run_in(self.repository, question, timeout=_PATIENCE)
         except TookTooLong:
             return []
-        paths = {path for one in asked if not one.returncode for path in one.stdout.split(b"\0") if path}
-        found = sorted(path.decode("utf-8", "surrogateescape").removesuffix("/") for path in paths)
+        paths = asked.stdout.split(b"\0") if not asked.returncode else []
+        found = sorted(path.decode("utf-8", "surrogateescape") for path in paths if path)
         return found if len(found) <= _MANY else []
 
     def _resolve(self, rev: str) -> str | None:

@@ -27,13 +27,13 @@ def bare(repo: Path, git: Git, tmp_path: Path) -> Source:
 
 def test_head_and_branch(source: Source, git: Git) -> None:
     head = git("rev-parse", "HEAD").strip()
-    assert (source.head(), source.branch()) == (head, "main")
+    assert source.position() == (source.head(), source.branch()) == (head, "main")
     git("switch", "--quiet", "--create", "feature/x")
     assert source.branch() == "feature/x"
     git("switch", "--quiet", "--detach")
-    assert (source.head(), source.branch()) == (head, None)
+    assert source.position() == (source.head(), source.branch()) == (head, None)
     git("switch", "--quiet", "--orphan", "empty")
-    assert (source.head(), source.branch()) == (None, "empty")
+    assert source.position() == (source.head(), source.branch()) == (None, "empty")
 
 
 def test_read_is_of_the_work_tree(source: Source, repo: Path) -> None:
@@ -211,12 +211,12 @@ def test_changed_files_are_in_play_unless_they_are_a_multitude(source: Source, r
     assert source.changed() == []
     (repo / "README.md").write_text("changed\n")
     (repo / "moved é\n.py").write_text("x")
-    (repo / "new").mkdir()
-    (repo / "new/file.py").write_text("x")
+    (repo / "new.py").write_text("x")
     git("add", "moved é\n.py")
-    assert source.changed() == ["README.md", "moved é\n.py", "new"]
+    assert source.changed() == ["README.md", "moved é\n.py"]
     for number in range(120):
         (repo / f"generated-{number}").write_text("x")
+    git("add", ".")
     assert source.changed() == []
 
 
