@@ -1,7 +1,7 @@
 """The Memory value. One that is not valid cannot be built (FORMAT "A memory file")."""
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
@@ -269,6 +269,9 @@ def check_line(field: str, value: str | None, most: int, *, optional: bool = Fal
     """Refuse what is empty, padded, of several lines, with control characters, or longer than `most`."""
     if value is None and optional:
         return
+    # Most lines are of characters that print, as no control character and no space but the common one does.
+    if value and len(value) <= most and value.isprintable() and value[0] != " " != value[-1]:
+        return
     if not value or value != value.strip():
         raise InvalidMemory(field, "is empty or has outer space")
     if len(value) > most:
@@ -312,6 +315,8 @@ def _check_id(field: str, value: str) -> None:
 
 
 def _check_time(field: str, value: datetime) -> None:
+    if value.tzinfo is UTC and not value.microsecond and value.year <= MAX_YEAR:
+        return
     if value.utcoffset() is None or value.utcoffset() or value.microsecond:
         raise InvalidMemory(field, f"{value} is not a time in UTC with whole seconds")
     if value.year > MAX_YEAR:

@@ -11,6 +11,7 @@ MAX_EVIDENCE = 3
 _FILE = re.compile(r"(?P<path>[^\x00-\x1f\x7f]+?)#L(?P<first>[1-9][0-9]{0,6})(?:-L(?P<last>[1-9][0-9]{0,6}))?")
 _COMMIT = re.compile(r"commit:(?P<id>[0-9a-f]{7,64})")
 _TURN = re.compile(r"turn:(?P<number>[0-9]{1,9})")
+_NO_NAMES = frozenset({"", ".", ".."})
 _URL = re.compile(r"url:(?P<address>https?://[^\s\x00-\x1f\x7f]+)")
 
 
@@ -70,10 +71,9 @@ def is_inside(path: str) -> bool:
     """Whether a path from elsewhere is relative, with no way out of the repository and not in its git directory."""
     parts = path.split("/")
     return (
-        not path.startswith(("/", "\\"))
+        _NO_NAMES.isdisjoint(parts)
         and "\\" not in path
-        and not re.match(r"[A-Za-z]:", path)
-        and all(part not in {"", ".", ".."} for part in parts)
+        and not (path[1:2] == ":" and path[0].isascii() and path[0].isalpha())
         and parts[0].lower() != ".git"
     )
 
