@@ -1,5 +1,6 @@
 """From candidates to hits: each is read from the corpus, verified, looked at closely and shown."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
@@ -12,11 +13,31 @@ from invincat.recall.corpus import Corpus
 from invincat.recall.hit import Hit, Results, present
 from invincat.recall.leaf import Pool
 from invincat.recall.query import Query, facets_of
-from invincat.recall.ranking import CLOSENESS, SATURATED, Pair, Part, closeness, impacts, parts, score
+from invincat.recall.ranking import (
+    CLOSENESS,
+    SAMENESS,
+    SATURATED,
+    Pair,
+    Part,
+    closeness,
+    impacts,
+    parts,
+    sameness,
+    score,
+    words_of,
+)
 from invincat.recall.scan import Candidate, Ranking, place, prior, rank
 
 # So many of the best are looked at closely, however few are asked for.
 CLOSELY: Final = 20
+
+
+class _Closely(NamedTuple):
+    """What is looked for in the words of a candidate: pairs with what each is worth, all words, what they are worth."""
+
+    pairs: Mapping[Pair, float]
+    words: Counter[str]
+    worth: float
 
 
 class _Found(NamedTuple):
@@ -36,7 +57,7 @@ def answer(
 ) -> Results:
     """The best that are still what they were found as, or match as they are now; then what else `also` names."""
     ranking = rank(pool, query, asked)
-    wanted = _pairs(query.text, ranking)
+    wanted = _closely(query.text, ranking)
     found: list[_Found] = []
     total = ranking.total
     for candidate, record in _read(corpus, ranking.candidates):
@@ -52,7 +73,7 @@ def answer(
     found += [
         _closer(_as_it_stands(one, query, ranking), wanted) for one in named.values() if query.accepts(one.memory)
     ]
-    perfect = SATURATED * sum(ranking.worth.values()) + CLOSENESS * sum(wanted.values())
+    perfect = wanted.worth + CLOSENESS * sum(wanted.pairs.values())
     scores = (min(100 * one.value / perfect, 100.0) if one.value else 0.0 for one in found)
     hits = (
         _linked(corpus, pool, present(one.record, score, ranking.worth, one.read), one)
@@ -61,11 +82,11 @@ def answer(
     return Results(tuple(hits), total, tip, degraded)
 
 
-def _pairs(text: str, ranking: Ranking) -> dict[Pair, float]:
-    """The words that stand side by side in the question; a pair is worth what the lesser of the two is."""
-    worth = ranking.worth
-    pairs = pairwise(telling_words(chunks(text)))
-    return {(one, two): min(worth[one], worth[two]) for one, two in pairs if one in worth and two in worth}
+def _closely(text: str, ranking: Ranking) -> _Closely:
+    """Of a question; a pair of words side by side is worth what the lesser of the two is."""
+    read, worth = tuple(chunks(text)), ranking.worth
+    pairs = {(a, b): min(worth[a], worth[b]) for a, b in pairwise(telling_words(read)) if a in worth and b in worth}
+    return _Closely(pairs, words_of(read), SATURATED * sum(worth.values()))
 
 
 def _read(corpus: Corpus, candidates: Iterator[Candidate]) -> Iterator[tuple[Candidate, Record | None]]:
@@ -94,9 +115,10 @@ def _as_it_stands(record: Record, query: Query, ranking: Ranking) -> _Found:
     return _Found(factor * score(impacts(read), ranking.worth), record, read)
 
 
-def _closer(one: _Found, wanted: Mapping[Pair, float]) -> _Found:
-    """The same, worth more for words that stand side by side as they do in the question."""
-    return one._replace(value=one.value + CLOSENESS * closeness(wanted, one.read))
+def _closer(one: _Found, wanted: _Closely) -> _Found:
+    """The same, worth more for words side by side as in the question, and for nearly being the question."""
+    more = CLOSENESS * closeness(wanted.pairs, one.read) + SAMENESS * wanted.worth * sameness(wanted.words, one.read)
+    return one._replace(value=one.value + more)
 
 
 def _linked(corpus: Corpus, pool: Pool, hit: Hit, one: _Found) -> Hit:

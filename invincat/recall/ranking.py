@@ -5,7 +5,7 @@ is measured against a fixed pivot instead of the store's mean, so that a memory'
 neighbours: they are computed once, when it is indexed, and an index that was updated ranks as one built afresh.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import ceil, log
@@ -36,6 +36,9 @@ _PROSE: Final = frozenset({"title", "evidence", "body"})
 NAME_WEIGHT: Final = 0.25
 # What two words of a question that stand side by side count, where they do so in the memory, too.
 CLOSENESS: Final = 1.0
+
+# What it counts, of what all words of a question could, that a memory says the same in the same words.
+SAMENESS: Final = 1.0
 
 # Enough to order equals, too little to lift a memory over one that answers clearly better.
 TIER_PRIOR: Final = {Tier.HOT.value: 1.03, Tier.WARM.value: 1.0, Tier.COLD.value: 0.97}
@@ -111,3 +114,19 @@ def closeness(wanted: Mapping[Pair, float], read: Iterable[Part]) -> float:
         return 0.0
     found = set().union(*(pairs_of(part.chunks) for part in read if part.field in _PROSE))
     return sum(value for pair, value in wanted.items() if pair in found)
+
+
+def words_of(text: Iterable[Chunk]) -> Counter[str]:
+    """All words of a text, function words too."""
+    return Counter(word for chunk in text for word in chunk.words)
+
+
+def sameness(asked: Counter[str], read: Iterable[Part]) -> float:
+    """How nearly one text of a memory has the words of a query and no others: 0 up to a half of them, 1 for all."""
+    most, wanted = 0.5, asked.total()
+    for part in read:
+        size = sum(len(chunk.words) for chunk in part.chunks)
+        # Texts of which one is three times as long as the other have no half in common.
+        if part.field in _PROSE and max(size, wanted) < 3 * min(size, wanted):
+            most = max(most, 2 * (asked & words_of(part.chunks)).total() / (wanted + size))
+    return (2 * most - 1) ** 2

@@ -241,6 +241,16 @@ def test_words_side_by_side_count_for_more(index: Index, corpus, record) -> None
     assert names(index.search(store, Query("release branch")))[0] == "apart"
 
 
+def test_what_is_nearly_the_question_comes_before_what_only_has_its_words(index: Index, corpus, record) -> None:
+    """Function words count there, too: the same rule in another wording is what was meant."""
+    store = corpus(
+        record("Deploy, cache, branch", "Deploy: cache. Branch: deploy, cache.", number=2, name="words"),
+        record("Never deploy the cache on the branch", number=3, name="same"),
+    )
+    assert names(index.search(store, Query("Do not deploy the cache on the branch")))[0] == "same"
+    assert names(index.search(store, Query("deploy cache branch")))[0] == "words"
+
+
 def test_confidence_orders_equals(index: Index, corpus, record) -> None:
     store = corpus(
         *(record("cache rules", number=n, name=c.value, confidence=c) for n, c in enumerate(reversed(Confidence))),
