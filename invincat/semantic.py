@@ -77,6 +77,9 @@ class Semantic:
         try:
             from invincat.recall.dense import Meaning  # noqa: PLC0415 - see above
         except ModuleNotFoundError:
-            what, step = "searching by meaning needs numpy", "run `pip install numpy`, or set it to off"
+            what, step = (
+                "searching by meaning is not installed",
+                "run `pip install 'invincat[semantic]'`, or set it to off",
+            )
             raise ConfigurationError(what, where=self._chosen.setting, next_step=step) from None
         return Meaning(self._chosen.embedder())

@@ -8,7 +8,7 @@ from invincat.cli.options import Among, json_option
 from invincat.cli.output import app_of, finish, print_json
 from invincat.errors import UserError
 from invincat.memory.batch import read_batch
-from invincat.memory.entry import is_actor, is_person
+from invincat.memory.entry import ACTORS, is_actor, is_person
 from invincat.memory.operation import schema, scope_named
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
@@ -35,9 +35,17 @@ def command(
     show_schema: bool,
     as_json: bool,
 ) -> None:
-    """Apply {"operations": [...]} from FILE (`-`: stdin): all of it, or nothing."""
+    """Apply {"operations": [...]} from FILE (`-`: stdin): all of it, or nothing.
+
+    \b
+    {"operations": [
+      {"op": "create", "scope": "project", "section": "CI", "content": "Use nox."},
+      {"op": "archive", "id": "use-tox", "reason": "nox took its place"}]}
+
+    An id is a memory's id or its name.
+    """  # noqa: D301 - `\b` is what click keeps lines by
     if not is_actor(actor):
-        raise click.UsageError(f"--actor: {actor!r} is no actor")
+        raise click.UsageError(f"--actor: {actor!r} is none of {', '.join(ACTORS)}, mcp:<client>")
     if show_schema:
         print_json(schema(person=is_person(actor)))
         return

@@ -21,8 +21,8 @@ def command(context: click.Context, paths: tuple[str, ...], prompt: str | None, 
     readable(app)
     briefing = app.briefing([app.place.repository_path(path) for path in paths])
     shown = {record.id for record in briefing.shown}
-    told = app.beside(prompt, paths, shown) if prompt else []
-    text = briefing.text + beside(told, app.standings.of)
+    told = app.search.beside(prompt, paths, shown) if prompt else []
+    text = briefing.text + beside(told)
     left_out = [record.name for record in briefing.left_out if record not in told]
     if as_json:
         fields = {"text": text, "shown": [record.name for record in briefing.shown]}

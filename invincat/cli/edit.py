@@ -12,7 +12,7 @@ import click
 
 from invincat.app import App
 from invincat.cli.options import find, json_option, propose, scope_option
-from invincat.cli.output import EXITS, app_of, finish
+from invincat.cli.output import app_of, finish
 from invincat.errors import ConfigurationError, UserError
 from invincat.governance.hidden import escape_hidden
 from invincat.ledger import Ledger
@@ -21,7 +21,7 @@ from invincat.memory.scope import Scope
 from invincat.memory.sheet import Sheet, read_sheet, write_sheet
 from invincat.memory.view import Record
 from invincat.memory.yaml_scan import MalformedFile
-from invincat.outcome import Outcome
+from invincat.outcome import EXIT_CODES, Outcome
 from invincat.paths import make_private
 from invincat.store.leftovers import EDITS
 
@@ -59,7 +59,7 @@ def command(
                 if as_json:
                     finish(outcome, as_json=True)
                 _explain(outcome, sheet, draft)
-                raise click.exceptions.Exit(EXITS["rejected"])
+                raise click.exceptions.Exit(EXIT_CODES["rejected"])
     finish(outcome, as_json=as_json)
 
 

@@ -7,12 +7,12 @@ import click
 from invincat.app import App
 from invincat.cli.grave import end_of
 from invincat.cli.options import json_option
-from invincat.cli.output import EXITS, app_of, counted, outcome_json, print_json, say
+from invincat.cli.output import app_of, counted, outcome_json, print_json, say
 from invincat.errors import ConfigurationError
 from invincat.governance.hidden import escape_hidden
 from invincat.intake import Imported, import_conventions
 from invincat.memory.content import clip, one_line
-from invincat.outcome import Outcome
+from invincat.outcome import EXIT_CODES, Outcome
 from invincat.store.source import Source
 
 # So much of a rule's text names it in a line.
@@ -56,8 +56,8 @@ def exit_code(imported: Imported) -> int:
     """That of the outcome; 4 when every rule there is was refused, 0 when only some were."""
     if imported.outcome is None:
         is_all = bool(imported.refused) and len(imported.refused) >= sum(imported.rules.values())
-        return EXITS["rejected"] if is_all else 0
-    return EXITS[imported.outcome.verdict]
+        return EXIT_CODES["rejected"] if is_all else 0
+    return EXIT_CODES[imported.outcome.verdict]
 
 
 def import_json(app: App, imported: Imported) -> dict[str, object]:
@@ -84,13 +84,19 @@ def print_import(app: App, imported: Imported) -> None:
     if not (imported.rules or imported.skipped or imported.archive):
         click.echo("no convention files here (AGENTS.md, CLAUDE.md, CONTRIBUTING, ...)")
     say(_what_changed(imported.outcome))
+    for done in imported.outcome.operations if imported.outcome else ():
+        if done.successor:
+            say(f"  {done.name} is replaced by {done.successor}")
     for reason in imported.refused:
         place = f"{reason.field}: " if reason.field else ""
         click.echo(escape_hidden(f"left out: {place}{reason.message}"), err=True)
     _print_kept_out(app, imported)
     if fresh := [held for held in imported.archive if not held.known]:
         what = counted(len(fresh), "rule is gone from its file", "rules are gone from their files")
-        click.echo(f"{what}; archiving waits in `invincat review list`")
+        waits = (
+            "archiving them would wait for review" if fresh[0].dry_run else "archiving waits in `invincat review list`"
+        )
+        click.echo(f"{what}; {waits}")
     if known := sum(held.known for held in imported.archive):
         click.echo(f"{counted(known, 'rule', 'rules')} no longer in a file: archiving was proposed before")
 

@@ -20,13 +20,13 @@ def command(context: click.Context, embed: bool) -> None:
     app = app_of(context)
     readable(app)
     with _Progress("indexing") as progress:
-        reason = app.index(progress.tell)
+        reason = app.search.refresh(progress.tell)
     if reason:
         raise UserError(reason, next_step="run it again")
     click.echo("the search index is up to date")
     if embed:
         with _Progress("embedding") as progress:
-            count = app.embed(progress.tell)
+            count = app.search.embed(progress.tell)
         click.echo(f"{count} memories were embedded" if count else "every memory is embedded already")
 
 

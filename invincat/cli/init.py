@@ -1,5 +1,6 @@
 """`invincat init`: the store of a repository, and on request a file of settings."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -10,8 +11,9 @@ from invincat.cli.import_ import exit_code, import_json, print_import, require_f
 from invincat.cli.options import json_option
 from invincat.cli.output import app_of, print_json, say
 from invincat.errors import ConfigurationError
+from invincat.ledger import Ledger
 from invincat.resources import template
-from invincat.store.base import TRACKING
+from invincat.store.base import MEMORY_REF, TRACKING
 
 
 @click.command("init")
@@ -50,13 +52,28 @@ def command(context: click.Context, with_import: bool, with_settings: bool, as_j
         raise click.exceptions.Exit(exit_code(imported) if imported else 0)
     state = f"moved here from {moved}" if moved else "made" if made else "already there"
     say(f"memory store {state}  {(app.project.tip() or '')[:7]}  project memory of {app.project.store.location}")
-    for ref in published:
-        click.echo(f"note: {ref.removeprefix(TRACKING)} is a published store; it was not merged")
+    for note in _not_merged(app.project, published):
+        say(f"note: {note}")
     if with_settings:
         click.echo(f"settings written to {settings}" if settings else f"settings already there  {app.team_settings}")
     if imported:
         print_import(app, imported)
         raise click.exceptions.Exit(exit_code(imported))
+
+
+def _not_merged(ledger: Ledger, published: dict[str, str]) -> Iterator[str]:
+    """What to say of published stores that hold what this one has not: how it takes them over, or what differs."""
+    tip = ledger.tip() or ""
+    ours = {commit.id for commit in ledger.store.history(tip)} if published else set()
+    for ref, theirs in published.items():
+        if theirs in ours:
+            continue
+        name = ref.removeprefix(TRACKING)
+        is_ahead = any(commit.id == tip for commit in ledger.store.history(theirs))
+        take_over = f"`git fetch . {ref}:{MEMORY_REF}` takes it over"
+        yield f"{name} is a published store; it was not merged; " + (
+            take_over if is_ahead else f"`invincat diff ..{name}` shows what it says otherwise"
+        )
 
 
 def _settings_place(app: App) -> Path:

@@ -19,7 +19,10 @@ from invincat.revisions import places
 
 @click.command("list")
 @click.option(
-    "--status", type=click.Choice([*map(str, Status), "deleted", "all"]), default="active", help="By default active."
+    "--status",
+    type=click.Choice([*map(str, Status), "deleted", "all"]),
+    default="active",
+    help="By default active; all: but those deleted.",
 )
 @at_option
 @click.option("--section", metavar="SECTION", help="Only this section.")

@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from invincat.cli.options import json_option, scope_option
-from invincat.cli.output import app_of, print_json, print_jsonl, readable
+from invincat.cli.output import app_of, print_json, print_jsonl, readable, say
 from invincat.cli.subject import Subject, find_ever
-from invincat.governance.hidden import escape_hidden
 from invincat.ledger import Ledger
 from invincat.memory.entry import format_time
 from invincat.memory.scope import Scope
@@ -50,15 +49,14 @@ def command(
         print_json({"at": ledger.tip(), **of, "commits": [_plain(commit, message) for commit, message in commits]})
     else:
         if subject and not subject.record:
-            click.echo(escape_hidden(f"# {subject.name} ({subject.id}) is deleted"))
+            say(f"# {subject.name} ({subject.id}) is deleted")
         in_full = bool(subject) if verbose is None else verbose
         for number, (commit, message) in enumerate(commits):
             if in_full and number:
                 click.echo()
-            line = f"{commit.id[:7]}  {commit.time:%Y-%m-%d}  {commit.author.name}  {message.subject}"
-            click.echo(escape_hidden(line))
+            say(f"{commit.id[:7]}  {commit.time:%Y-%m-%d}  {commit.author.name}  {message.subject}", indent=9)
             for detail in _details(commit, message) if in_full else ():
-                click.echo(escape_hidden(f"    {detail}"))
+                say(f"    {detail}", indent=6)
 
 
 def _history(ledger: Ledger, subject: Subject | None) -> Iterator[tuple[Commit, Message]]:

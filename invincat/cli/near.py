@@ -12,9 +12,10 @@ _MOST: Final = 3
 
 
 def did_you_mean(app: App, text: str) -> str:
-    """`; did you mean use-nox?`, or nothing."""
-    names = [record.name for ledger in app.existing() for record in app.view(ledger)]
-    near = nearest(text, names)
+    """`; did you mean use-nox?`, or nothing. What has the very text in its title comes before what is spelt alike."""
+    titles = {record.name: record.memory.title for ledger in app.existing() for record in app.view(ledger)}
+    said = [name for name, title in titles.items() if text.strip() and text.casefold() in title.casefold()]
+    near = sorted(said)[:_MOST] or nearest(text, titles)
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 

@@ -49,7 +49,9 @@ _CLAIM = (
     click.option("--section", metavar="SECTION", help="Such as Testing; by default General."),
     click.option("--kind", type=Among(Kind), help="By default convention."),
     click.option("--confidence", type=Among(Confidence), help="By default high."),
-    click.option("--applies-to", multiple=True, metavar="GLOB", help="Paths it is about; may be repeated."),
+    click.option(
+        "--applies-to", multiple=True, metavar="GLOB", help="Paths it is about, from the root; may be repeated."
+    ),
     click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be repeated."),
     click.option("--tier", type=Among(Tier), help="How readily it is injected."),
     click.option("--score", type=int, metavar="0..100", help="Within the tier's band."),

@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -19,13 +19,10 @@ from invincat.ledger import Ledger
 from invincat.memory.entry import Memory, format_time
 from invincat.memory.scope import Scope
 from invincat.memory.view import Record
-from invincat.outcome import Done, Outcome
+from invincat.outcome import EXIT_CODES, Done, Outcome
 
 # What moves a terminal's cursor, turns the direction of text, or ends a line for some readers.
 _UNSEEN: Final = re.compile("[\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
-# CLI "Exit codes". Of several outcomes the gravest counts, in this order.
-EXITS: Final[Mapping[str, int]] = {"rejected": 4, "failed": 1, "held": 3, "committed": 0, "noop": 0}
 
 
 def app_of(context: click.Context) -> App:
@@ -38,7 +35,7 @@ def app_of(context: click.Context) -> App:
     if directory is not None and not directory.is_dir():
         raise click.UsageError(f"-C: there is no directory {directory}")
     app = App.at(directory, project=context.meta.get("project"))
-    if context.parent is not None and context.info_name != "check":
+    if context.parent is not None and context.info_name not in {"check", "doctor"}:
         context.call_on_close(lambda: _tell(app))
     return app
 
@@ -54,7 +51,9 @@ def readable(app: App, scope: Scope | None = None) -> list[Ledger]:
     """The stores to read; a person is told when the project's is not among them."""
     ledgers = app.readable(scope)
     if scope is None and app.is_without_store():
-        click.echo(f"note: {app.no_store_message()}; only your own memories are read", err=True)
+        click.echo(
+            f"note: {app.no_store_message()}; only your own memories are read until you run `invincat init`", err=True
+        )
     return ledgers
 
 
@@ -120,7 +119,7 @@ def finish(outcome: Outcome, *, as_json: bool, is_batch: bool = False) -> NoRetu
     else:
         print_outcome(outcome, is_batch=is_batch)
     sys.stdout.flush()
-    raise click.exceptions.Exit(EXITS[outcome.verdict])
+    raise click.exceptions.Exit(EXIT_CODES[outcome.verdict])
 
 
 def finish_all(outcomes: Sequence[Outcome], *, as_json: bool) -> NoReturn:
@@ -132,7 +131,7 @@ def finish_all(outcomes: Sequence[Outcome], *, as_json: bool) -> NoReturn:
             print_outcome(outcome)
     sys.stdout.flush()
     verdicts = {outcome.verdict for outcome in outcomes}
-    raise click.exceptions.Exit(next((code for verdict, code in EXITS.items() if verdict in verdicts), 0))
+    raise click.exceptions.Exit(next((code for verdict, code in EXIT_CODES.items() if verdict in verdicts), 0))
 
 
 def print_outcome(outcome: Outcome, *, is_batch: bool = False) -> None:
@@ -155,12 +154,12 @@ def print_outcome(outcome: Outcome, *, is_batch: bool = False) -> None:
 
 
 def _operation(done: Done, outcome: Outcome) -> str:
-    commit = done.commit[:7] if done.commit else "-------"
     verb = f"would {done.op}" if outcome.dry_run or outcome.verdict == "held" else done.op
     by = f" by {done.successor}" if done.successor else ""
     rated = f": {done.tier}, {done.score}" if done.tier else ""
     moved = "".join(f" ({path} is now {to})" for path, to in (done.renamed or {}).items())
-    return f"{verb} {done.name}{by}{rated}  {commit}{moved}"
+    commit = f"  {done.commit[:7]}" if done.commit else ""
+    return f"{verb} {done.name}{by}{rated}{commit}{moved}"
 
 
 def say(line: str, indent: int = 4) -> None:

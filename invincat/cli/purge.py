@@ -8,7 +8,7 @@ import click
 
 from invincat.app import App, NoStore, utc_now
 from invincat.cli.options import NotFound, find, json_option, scope_option
-from invincat.cli.output import app_of, print_json
+from invincat.cli.output import app_of, counted, print_json
 from invincat.errors import InternalError, UserError
 from invincat.governance.hidden import escape_hidden
 from invincat.ledger import Ledger
@@ -51,6 +51,8 @@ def command(
     word = _WORD
     if memory is not None:
         ledger, sought, word = _memory(app, memory, scope)
+        if yes and not is_ulid(memory):
+            raise click.UsageError(f"with --yes a memory is given by its whole id; {word} is {sought.memory}")
         chosen = [(ledger, sought)]
     else:
         needle = Needle.of_pattern(given["pattern"]) if given["pattern"] is not None else _text(given["text"])
@@ -71,8 +73,6 @@ def _require_sense(given: dict[str, Any], *, yes: bool, dry_run: bool) -> None:
     """UsageError for none or several things to purge, and where nobody could be asked."""
     if sum(value not in {None, False} for value in given.values()) != 1:
         raise click.UsageError("give a memory, or --pattern, --text or --stdin")
-    if yes and given["memory"] is not None and not is_ulid(given["memory"]):
-        raise click.UsageError("with --yes a memory is given by its whole id")
     if not (yes or dry_run or (sys.stdin.isatty() and sys.stderr.isatty())):
         raise click.UsageError("a purge asks before it begins, and there is no terminal; see --yes and --dry-run")
 
@@ -138,9 +138,10 @@ def _places(app: App) -> list[Path]:
 
 def _summary(plan: Purged) -> str:
     what = f"memory {plan.memory}" if plan.memory else "the text"
-    proposals = f", {len(plan.proposals)} proposals dropped" if plan.proposals else ""
-    files = f", {plan.files} files beside it cleaned" if plan.files else ""
-    return f"{what}: {plan.commits} commits rewritten{proposals}{files}  {plan.scope} memory of {plan.repository}"
+    commits = counted(plan.commits, "commit", "commits")
+    proposals = f", {counted(len(plan.proposals), 'proposal', 'proposals')} dropped" if plan.proposals else ""
+    files = f", {counted(plan.files, 'file', 'files')} beside it cleaned" if plan.files else ""
+    return f"{what}: {commits} rewritten{proposals}{files}  {plan.scope} memory of {plan.repository}"
 
 
 def _finish(done: list[Purged], *, as_json: bool) -> None:
@@ -151,12 +152,14 @@ def _finish(done: list[Purged], *, as_json: bool) -> None:
             click.echo(_summary(one) + (" (dry run: nothing was written)" if one.dry_run else ""))
             if not one.dry_run:
                 _tell(one)
+        if not all(one.dry_run for one in done):
+            _tell_of_others(done)
     raise click.exceptions.Exit(1 if any(one.left for one in done) else 0)
 
 
 def _tell(one: Purged) -> None:
     if one.before and one.after:
-        click.echo(f"{one.before[:7]} -> {one.after[:7]}, {one.objects} objects removed")
+        click.echo(f"{one.before[:7]} -> {one.after[:7]}, {counted(one.objects, 'object', 'objects')} removed")
     if one.proposals:
         click.echo(f"dropped proposals: {', '.join(one.proposals)}")
     if one.left:
@@ -165,8 +168,11 @@ def _tell(one: Purged) -> None:
             click.echo(escape_hidden(f"  {line}"), err=True)
     else:
         click.echo(f"proven: {one.scanned} objects, all refs, logs and files of ours hold nothing of it")
+
+
+def _tell_of_others(done: list[Purged]) -> None:
     click.echo("what only you and others can do:")
-    for command in one.push:
-        click.echo(escape_hidden(f"  publish the new history: {command}"))
-    for line in (*one.others, *_OTHERS, _ROTATE):
+    pushes = (f"publish the new history: {command}" for one in done for command in one.push)
+    others = (line for one in done for line in one.others)
+    for line in dict.fromkeys((*pushes, *others, *_OTHERS, _ROTATE)):
         click.echo(escape_hidden(f"  {line}"))

@@ -54,7 +54,7 @@ def command(
     )
     app = app_of(context)
     readable(app, scope)
-    results = app.recall(asked, _progress, paths=paths, at=at)
+    results = app.search.recall(asked, _progress, paths=paths, at=at)
     untrusted = app.untrusted()
     if as_json:
         print_json(_answer(asked.text, results, untrusted))
@@ -65,7 +65,20 @@ def command(
         for line in _lines(hit, untrusted):
             say(line)
     if not results.hits:
-        click.echo(f"nothing found{did_you_mean(app, asked.text)}", err=True)
+        limits = [name for name, value in _limits(asked, at).items() if value]
+        within = f" with {' and '.join(limits)}; try it without" if limits else did_you_mean(app, asked.text)
+        click.echo(f"nothing found{within}", err=True)
+
+
+def _limits(asked: Query, at: str | None) -> dict[str, object]:
+    """The options that keep memories out, where they were given."""
+    return {
+        "--scope": asked.scope,
+        "--section": asked.section,
+        "--kind": asked.kind,
+        "--as-of": asked.as_of,
+        "--at": at,
+    }
 
 
 def _lines(hit: Hit, untrusted: frozenset[str]) -> Iterator[str]:

@@ -4,12 +4,16 @@ import sys
 from typing import Any
 
 import click
+import msgspec
 
 from invincat.app import App
 from invincat.cli.options import Among, claim_fields, claim_options, json_option, propose
 from invincat.cli.output import app_of, finish
 from invincat.errors import UserError
+from invincat.ledger import Ledger
 from invincat.memory.scope import Scope
+from invincat.memory.view import Record
+from invincat.outcome import Outcome
 
 
 @click.command("remember")
@@ -39,7 +43,27 @@ def command(
     operation = {"op": "create", "scope": str(scope), "content": content, **fields}
     if only_here:
         operation["project"] = _project(app, scope)
-    finish(propose(app, app.ledger(Scope(scope)), operation, dry_run=dry_run), as_json=as_json)
+    ledger = app.ledger(Scope(scope))
+    finish(_told_of_a_twin(ledger, propose(app, ledger, operation, dry_run=dry_run)), as_json=as_json)
+
+
+def _told_of_a_twin(ledger: Ledger, outcome: Outcome) -> Outcome:
+    """The outcome, with a hint when another memory claims the same: the name is that one's, and made unlike it."""
+    name = (outcome.operations[0].name if outcome.operations else None) or ""
+    base, mark, _ = name.rpartition("--")
+    if outcome.verdict != "committed" or not mark:
+        return outcome
+    view = ledger.view()
+    new, old = view.find(name), view.find(base)
+    if not (new and old and old.memory.is_active and _claim(new) == _claim(old)):
+        return outcome
+    step = f'`invincat supersede {base} --by {name} --reason "..."` if it takes its place'
+    hints = [*([outcome.hint] if outcome.hint else []), f"{base} claims the same; {step}"]
+    return msgspec.structs.replace(outcome, hint="; ".join(hints))
+
+
+def _claim(record: Record) -> tuple[str, str | None]:
+    return record.memory.title.casefold(), record.memory.project
 
 
 def _project(app: App, scope: Scope) -> str:

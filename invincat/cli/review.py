@@ -1,13 +1,17 @@
 """`invincat review`: proposals that wait for a person, and the person's decisions."""
 
+from typing import Final
+
 import click
 
 from invincat.cli.diff import format_option, print_difference
 from invincat.cli.options import json_option, reason_option, scope_option
-from invincat.cli.output import app_of, finish_all, print_json, readable
+from invincat.cli.output import app_of, finish_all, print_json, readable, say
 from invincat.governance.hidden import escape_hidden
 from invincat.memory.scope import Scope
 from invincat.review import accept, base_of, find_move, find_waiting, reject, waiting
+
+_NEXT: Final = "decide: `invincat review accept ID` or `reject ID --reason WHY`"
 
 
 @click.group("review")
@@ -32,16 +36,18 @@ def list_waiting(context: click.Context, scope: Scope | None, as_json: bool) -> 
     for of, move in foreign:
         if move.new:
             since = f"invincat review show {move.new[:12]}" if move.old else f"git show {move.new[:12]}"
-            click.echo(f"{move.new[:12]}  {of}  was not written by invincat; its memories are not injected")
-            click.echo(f"  see `{since}`, then `invincat review accept {move.new[:12]}`")
+            say(f"{move.new[:12]}  {of}  was not written by invincat; its memories are not injected")
+            say(f"  see `{since}`, then `invincat review accept {move.new[:12]}`")
         else:
             click.echo(f"the {of} memory's ref was deleted; see `invincat doctor`")
     for proposal in proposals:
         line = f"{proposal.id}  {proposal.since[:10]}  {proposal.actor or 'unknown'}  {proposal.scope}"
-        click.echo(escape_hidden(line))
+        say(line)
         for change in proposal.changes:
-            click.echo(escape_hidden(f"  {change}"))
-        click.echo(escape_hidden(f"  waits: {proposal.reason}"))
+            say(f"  {change}")
+        say(f"  waits: {proposal.reason}")
+    if proposals:
+        click.echo(_NEXT, err=True)
     if not proposals and not foreign:
         click.echo("nothing waits for review", err=True)
 
@@ -82,8 +88,12 @@ def accept_some(context: click.Context, proposals: tuple[str, ...], scope: Scope
 @click.argument("proposal")
 @reason_option
 @scope_option
+@json_option
 @click.pass_context
-def reject_one(context: click.Context, proposal: str, reason: str, scope: Scope | None) -> None:
+def reject_one(context: click.Context, proposal: str, reason: str, scope: Scope | None, as_json: bool) -> None:
     """Say no to a proposal; it is kept below refs/invincat/rejected/ and not made again."""
     rejected = reject(readable(app_of(context), scope), proposal, reason)
+    if as_json:
+        print_json({"rejected": rejected})
+        return
     click.echo(escape_hidden(f"rejected {rejected.id}: {'; '.join(rejected.changes)}"))

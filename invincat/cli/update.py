@@ -14,7 +14,7 @@ from invincat.memory.scope import Scope
 @click.argument("name")
 @click.option("--content", metavar="TEXT", help="The new text; what is claimed must stay the same.")
 @click.option("--title", metavar="TEXT", help="The claim in one line.")
-@click.option("--applies-to", multiple=True, metavar="GLOB", help="Paths it is about; replaces all.")
+@click.option("--applies-to", multiple=True, metavar="GLOB", help="Paths it is about, from the root; replaces all.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Replaces all.")
 @click.option("--evidence", multiple=True, metavar="PATH#L1-L2", help="What it rests on; replaces all.")
 @click.option("--confidence", type=Among(Confidence))
@@ -33,8 +33,10 @@ def command(
 ) -> None:
     """Reword or rate a memory. When what is claimed changes, use `supersede`."""
     app = app_of(context)
-    ledger, record = find(app, name, scope)
     fields = claim_fields(app, given)
+    if not fields.keys() - {"reason"}:
+        raise click.UsageError("give what to change, such as --content TEXT, --tag TAG or --score 0..100")
+    ledger, record = find(app, name, scope)
     op = "set" if "kind" in fields or "check" in fields else "update"
     if op == "set" and "reason" not in fields:
         raise click.UsageError("--kind and --check ask for --reason")

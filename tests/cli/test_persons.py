@@ -72,6 +72,24 @@ def test_mine_but_only_here_carries_the_commit_with_which_the_project_began(invi
     assert "no project" in invincat(*words, code=1, cwd=Path.home()).err
 
 
+def test_a_repository_that_brings_another_projects_key_is_not_told_what_is_personal_there(
+    invincat, first, repo, git, tmp_path
+):
+    invincat("remember", "I use tabs.", "--scope", "user", "--only-here")
+    other, victim = tmp_path / "other", tmp_path / "victim"
+    git("init", "--quiet", str(other))
+    git("commit", "--quiet", "--allow-empty", "--message", "Other", cwd=other)
+    state = other / ".git/invincat"
+    state.mkdir()
+    (state / "key").write_text(first)
+    assert "tabs" not in invincat("list", cwd=other).out
+    (state / "key").unlink()
+    (state / "key").symlink_to(victim)
+    victim.write_text("precious")
+    assert "tabs" not in invincat("list", cwd=other).out
+    assert victim.read_text() == "precious"
+
+
 def test_only_here_is_learned_from_a_persons_words(invincat, first):
     said = '{"role": "user", "text": "remember that I prefer tabs, but only here"}'
     done = invincat("extract", "--transcript", "-", "--json", input=said).json["outcomes"]

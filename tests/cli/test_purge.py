@@ -188,6 +188,24 @@ def test_a_deleted_memory_is_purged_by_its_former_name(invincat, git):
     assert "no memory" in invincat("purge", "01JDXQ6T3M9V0K8Y2W5R7N4B1C", "--yes", code=1).err
 
 
+@pytest.mark.parametrize("words", [("--text", SECRET), ("--pattern", "(?s)title: The box.*")])
+def test_no_hash_by_which_the_text_could_be_tried_out_stays_in_a_marker(invincat, repo, git, words):
+    """RULES 6.3: as with a purged memory. Who deletes what should not have been said, often purges it later."""
+    invincat("remember", "The box is blue.", "--name", "box")
+    invincat("update", "box", "--content", f"The box is blue.\nIts lock opens with {SECRET}.")
+    id = invincat("show", "box", "--json").json["id"]
+    invincat("delete", "box", "--reason", "not for here")
+    invincat("remember", "Keep this.", "--name", "keep")
+    marker = ("show", f"invincat/memory:deleted/{id}.md")
+    hashes = re.findall('^(?:text|content): "?([0-9a-f]+)', git(*marker), re.MULTILINE)
+    assert len(hashes) == 2
+    invincat("purge", *words, "--yes")
+    assert len(re.findall('^(?:text|content): "?([0-9a-f]+)', git(*marker), re.MULTILINE)) == 2
+    left = everything(repo)
+    assert not [hash for hash in hashes if hash.encode() in left]
+    assert invincat("check").out.startswith("sound: 1 memor")
+
+
 def test_renamed_files_keep_their_links(invincat, git):
     invincat("remember", "Old way.", "--name", f"use-{SECRET}-box")
     invincat("remember", "New way.", "--name", f"new-{SECRET}-box")
@@ -306,7 +324,8 @@ def test_without_a_terminal_it_wants_a_yes_and_an_id(invincat, git):
     invincat("remember", "Deploy through the zebra gateway only.", "--name", "gate")
     tip = git("rev-parse", "refs/invincat/memory")
     assert "no terminal" in invincat("purge", "gate", code=2).err
-    assert "whole id" in invincat("purge", "gate", "--yes", code=2).err
+    id = invincat("show", "gate", "--json").json["id"]
+    assert f"whole id; gate is {id}" in invincat("purge", "gate", "--yes", code=2).err
     assert "give a memory" in invincat("purge", "--yes", code=2).err
     assert "give a memory" in invincat("purge", "gate", "--text", "zebra", "--yes", code=2).err
     assert "regular expression" in invincat("purge", "--pattern", "(", "--yes", code=1).err
@@ -326,6 +345,14 @@ def test_at_a_terminal_it_asks_for_the_name(invincat, repo, git, typed, is_gone)
     child.expect(pexpect.EOF)
     child.close()
     assert (child.exitstatus, "zebra" in git("log", "refs/invincat/memory")) == ((0, False) if is_gone else (1, True))
+
+
+def test_what_is_left_for_people_is_said_once_for_all_stores(invincat):
+    invincat("remember", "Deploy through the zebra gateway only.")
+    invincat("remember", "I like zebras.", "--scope", "user")
+    out = invincat("purge", "--text", "zebra", "--yes").out
+    assert (out.count("proven: "), out.count("what only you and others can do:")) == (2, 1)
+    assert out.count("1 commit rewritten") == 2
 
 
 def test_writers_and_readers_beside_it_go_on(invincat, repo, git, app):

@@ -27,7 +27,9 @@ def test_a_yes_makes_it_true_in_a_commit_like_any_other(invincat, git):
 
 def test_a_no_is_kept_and_the_same_is_not_made_again(invincat, git):
     proposal = say(invincat, "We never push on Fridays.")
-    invincat("review", "reject", proposal, "--reason", "we do")
+    rejected = invincat("review", "reject", proposal, "--reason", "we do", "--json").json["rejected"]
+    assert rejected["id"] == proposal
+    assert rejected["changes"] == ["create general/we-never-push-on-fridays: We never push on Fridays"]
     assert git("for-each-ref", "--format=%(refname)", "refs/invincat/rejected/").strip().endswith(proposal)
     again = json.dumps({"role": "user", "text": "We never push on Fridays."}) + "\n"
     outcome = invincat("extract", "--transcript", "-", "--json", input=again, code=3).json["outcomes"][0]
@@ -63,6 +65,14 @@ def test_a_held_deletion_gives_the_freed_name_to_the_next(invincat, git):
     invincat("review", "accept", proposal)
     assert "sound" in invincat("check").out
     assert invincat("show", "the-same-title", "--json").json["section"] == "B"
+
+
+def test_the_list_says_how_to_decide(invincat):
+    say(invincat, "We never push on Fridays.")
+    run = invincat("review", "list")
+    assert "decide: `invincat review accept ID`" in run.err and run.out.count("waits:") == 1
+    invincat("review", "accept", run.out[:6])
+    assert invincat("review", "list").err == "nothing waits for review\n"
 
 
 def test_an_unknown_proposal_is_one_line(invincat):
