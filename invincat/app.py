@@ -4,8 +4,8 @@ Here the clock is read and the place of the user's data decided; below it both a
 """
 
 import os
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -22,10 +22,9 @@ from invincat.installation import secret_of
 from invincat.ledger import Ledger
 from invincat.memory.entry import Source as Origin
 from invincat.memory.scope import Scope
-from invincat.memory.view import Record, View
+from invincat.memory.view import View
 from invincat.notices import notices_of
 from invincat.place import Place
-from invincat.revisions import places
 from invincat.store.adopt import move_store
 from invincat.store.base import TRACKING
 from invincat.store.git import GitStore
@@ -42,9 +41,6 @@ from invincat.store.verdicts import VerdictCache
 # Whoosh, stemmers and globs cost 0.15 s: only what searches or briefs pays for them (lazy imports below).
 if TYPE_CHECKING:
     from invincat.context.briefing import Briefing
-    from invincat.lookup import StoreCorpus
-    from invincat.recall.hit import Hit, Results
-    from invincat.recall.query import About, Query
     from invincat.search import Search
     from invincat.semantic import Semantic
 
@@ -126,7 +122,10 @@ class App:
         It is the commit with which its history began: clones, work trees and renamed folders share it, two projects
         that are called the same do not. Where that is not known it is the slug.
         """
-        return (key_of(self.source) if self.source else None) or self.project_slug
+        if self.source is None:
+            return self.project_slug
+        notes = ParsedCache(self.source.repository.state_dir / "parsed", self.installation, self._was_purged)
+        return key_of(self.source, notes) or self.project_slug
 
     @property
     def project_keys(self) -> frozenset[str]:
@@ -303,13 +302,6 @@ class App:
         """Whether memories hold here: `standings.of(records)` gives a Standing by id (RULES 12)."""
         return Standings(self.source, VerdictCache(self.state_dir / "parsed", self.installation, self._was_purged))
 
-    def _behind(self, hits: "Iterable[Hit]") -> list[Record]:
-        """What a search found; the memories themselves are read when somebody asks for them."""
-        from invincat.lookup import record_behind  # noqa: PLC0415 - see above
-
-        ledgers = {ledger.scope: ledger for ledger in self.existing()}
-        return [record_behind(ledgers[Scope(hit.scope)], hit) for hit in hits]
-
     def scope_of(self, items: Sequence[Any]) -> Scope:
         """The store of the memories that a batch names by id or name; the project's where none has them."""
         for item in items:
@@ -330,80 +322,12 @@ class App:
         """What is worked on here, relative to the root: the working folder, and what is changed (RULES 11)."""
         return [*self.place.working_folder(), *(self.source.changed() if self.source else ())]
 
-    def beside(self, prompt: str, paths: Sequence[str] = (), known: Container[str] = ()) -> list[Record]:
-        """The few memories that one message is about, without those whose ids are `known`; often none."""
-        from invincat.recall.prompt import CANDIDATES, MAX_PROMPT, to_tell  # noqa: PLC0415 - see above
-        from invincat.recall.query import Query  # noqa: PLC0415 - see above
-
-        found = self.recall(Query(prompt[:MAX_PROMPT], limit=CANDIDATES), paths=paths)
-        untrusted = self.untrusted()
-        hits = [hit for hit in found.hits if hit.id not in known and hit.id not in untrusted]
-        return self._behind(to_tell(prompt, hits))
-
-    def recall(
-        self,
-        query: "Query",
-        progress: Callable[[int, int], None] | None = None,
-        *,
-        paths: Sequence[str] = (),
-        in_play: Sequence[str] = (),
-        at: str | None = None,
-    ) -> "Results":
-        """What was found, what does not hold here marked and last (RULES 12); see `search`."""
-        results = self.search(query, progress, paths=paths, in_play=in_play, at=at)
-        return results.with_standings(self.standings.of(self._behind(results.hits)))
-
-    def search(
-        self,
-        query: "Query",
-        progress: Callable[[int, int], None] | None = None,
-        *,
-        paths: Sequence[str] = (),
-        in_play: Sequence[str] = (),
-        at: str | None = None,
-    ) -> "Results":
-        """Search what may be read; of two stores the better hits first.
-
-        What is about one of `paths`, or the working folder, is lifted; `in_play` are such paths, relative to the root.
-        `at` asks what a store said then (`Ledger.resolve`); UserError where none has such a commit.
-        """
-        from invincat.lookup import StoreCorpus  # noqa: PLC0415 - see above
-
-        asked = replace(query, projects=self.project_keys, about=self._about(paths, in_play))
-        asked_of = places(self.readable(query.scope), at)
-        corpora = {self._state_dirs[ledger.scope]: StoreCorpus(ledger, commit) for ledger, commit in asked_of}
-        return self._search.find(asked, corpora, progress, is_past=at is not None)
-
-    def index(self, progress: Callable[[int, int], None]) -> str | None:
-        """Bring the search index up to date now, rather than with the next search; why it could not be."""
-        return self._search.refresh(self._corpora(), progress)
-
-    def embed(self, progress: Callable[[int, int], None]) -> int:
-        """Make all vectors that are missing, rather than in the background; how many that were.
-
-        ConfigurationError when searching by meaning is off or cannot work, ProviderError.
-        """
-        _ = self.settings  # a file that cannot be read is why it seems to be off
-        return self._search.embed(self._corpora(), progress)
-
-    def _corpora(self) -> "dict[Path, StoreCorpus]":
-        from invincat.lookup import StoreCorpus  # noqa: PLC0415 - see above
-
-        return {self._state_dirs[ledger.scope]: StoreCorpus(ledger) for ledger in self.readable()}
-
-    def _about(self, paths: Sequence[str], in_play: Sequence[str]) -> "About | None":
-        in_play = [*map(self.place.repository_path, paths), *in_play, *self.place.working_folder()]
-        if not in_play:
-            return None
-        from invincat.memory.coverage import Coverage  # noqa: PLC0415 - see above
-
-        return Coverage(in_play).about
-
     @cached_property
-    def _search(self) -> "Search":
+    def search(self) -> "Search":
+        """Recall over what may be read here."""
         from invincat.search import Search  # noqa: PLC0415 - see above
 
-        return Search(self.installation, self._semantic())
+        return Search(self, self._semantic())
 
     def _semantic(self) -> "Semantic | None":
         """Recall's second leg, None where no setting asks for it."""

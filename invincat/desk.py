@@ -317,7 +317,7 @@ class Desk:
         return MemoryNews(self._app.injectable(), self._in_play(), self._app.standings.of)
 
     def _recall(self, query: Query) -> Results:
-        return self._app.recall(query, in_play=self._in_play())
+        return self._app.search.recall(query, in_play=self._in_play())
 
     def _in_play(self) -> list[str]:
         """What was changed when the conversation began, and the files it has been about since then (RULES 11)."""

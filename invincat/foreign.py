@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from datetime import datetime
 
 from invincat.errors import StoreError, UserError
@@ -10,9 +11,9 @@ from invincat.memory.entry import format_time
 from invincat.memory.refusal import Reason
 from invincat.memory.scope import Scope
 from invincat.outcome import Outcome, write_audit
-from invincat.store.base import BACKUPS, MEMORY_REF, PROPOSALS, Commit, Store
+from invincat.store.base import BACKUPS, MEMORY_REF, PROPOSALS, Commit, ObjectMissing, Store
 from invincat.store.format import require_writable
-from invincat.store.journal import Foreign, Journal, TooManyFiles, brought_by, difference, put_back_draft
+from invincat.store.journal import Foreign, Journal, brought_by, difference, put_back_draft
 from invincat.store.tree import ViewReader
 
 
@@ -103,13 +104,14 @@ class ForeignMoves:
     def _keep(self, move: Foreign, base: str, now: datetime) -> str | None:
         try:
             draft = put_back_draft(self._store, move)
-        except TooManyFiles:
+            if draft is None:
+                return None
+            [held] = self._store.write(base, [draft], self._store.author(), now)
+        except StoreError:  # whatever it is, it must not stay where it is
             ref = f"{BACKUPS}{now:%Y%m%dT%H%M%SZ}"
-            self._store.swap(ref, self._store.tip(ref), move.new)
+            with suppress(ObjectMissing):  # what is not there cannot be kept
+                self._store.swap(ref, self._store.tip(ref), move.new)
             return None
-        if draft is None:
-            return None
-        [held] = self._store.write(base, [draft], self._store.author(), now)
         id = self._id_from(hashlib.blake2b(held.encode(), digest_size=16).digest())
         self._store.swap(f"{PROPOSALS}{id}", None, held)
         return id

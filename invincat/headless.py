@@ -13,6 +13,7 @@ from invincat.agent.events import End, Event, Learned, Notice, Restarted, Text, 
 from invincat.desk import FLUSH, Desk
 from invincat.governance.hidden import escape_hidden
 from invincat.llm.usage import Usage
+from invincat.outcome import EXIT_CODES
 
 # CLI "Exit codes", headless.
 EXITS: Final[Mapping[End, int]] = {
@@ -25,8 +26,6 @@ EXITS: Final[Mapping[End, int]] = {
     End.INTERRUPTED: 130,
 }
 TRY_LATER: Final = 75
-HELD: Final = 3
-REFUSED: Final = 4
 
 _WHY: Final[Mapping[End, str]] = {
     End.TURN_CAP: "stopped: the turn took as many requests as it may (--max-turns)",
@@ -180,8 +179,8 @@ def _exit_code(end: TurnEnded, learned: Sequence[Event]) -> int:
     if end.end is not End.NO_MODEL:
         return TRY_LATER if end.try_later else EXITS[end.end]
     if any(isinstance(event, Notice) and event.is_refusal for event in learned):
-        return REFUSED
+        return EXIT_CODES["rejected"]
     remembered = [event for event in learned if isinstance(event, Learned)]
     if any(event.proposal for event in remembered):
-        return HELD
+        return EXIT_CODES["held"]
     return 0 if remembered else EXITS[End.NO_MODEL]

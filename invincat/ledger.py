@@ -22,12 +22,12 @@ from invincat.governance.gate import Decision, find_secrets, judge
 from invincat.governance.grounding import Grounds, NoGrounds
 from invincat.governance.policy import OPEN, Policy
 from invincat.memory import frontmatter
-from invincat.memory.change import Context, Step
 from invincat.memory.entry import InvalidMemory, Source, format_time
 from invincat.memory.proposal import Proposal
 from invincat.memory.refusal import Reason
 from invincat.memory.register import SCORE_KEYS, TEXT_KEYS
 from invincat.memory.scope import Scope
+from invincat.memory.step import Context, Step
 from invincat.memory.view import View
 from invincat.outcome import Outcome, known_before, outcome_of, write_audit
 from invincat.resources import template
@@ -35,7 +35,7 @@ from invincat.store.base import MEMORY_REF, PATIENCE, PROPOSALS, REJECTED, Commi
 from invincat.store.format import require_writable
 from invincat.store.journal import Journal, NoNotes, NoteCache
 from invincat.store.message import Hold, Message, compose, compose_scores, read
-from invincat.store.replay import replay
+from invincat.store.replay import replay, told_again, told_kept
 from invincat.store.revision import resolve
 from invincat.store.tree import ViewReader
 
@@ -115,29 +115,36 @@ class Ledger:
             raise StoreError(what, where=self._store.location, next_step="run `invincat doctor --repair`")
         return tip
 
-    def _take_up(self) -> bool:
+    def _take_up(self) -> str | None:
         """Put what another tool's move left out of our line on top of it, where nothing stands against that.
 
-        False when somebody moved the ref meanwhile: what is written now would let it be forgotten.
+        What is to be told of it, empty where there was nothing; None when somebody moved the ref meanwhile: what is
+        written now would let it be forgotten.
         """
         lost, tip = self._store.left_behind(), self._store.tip()
+        if lost is None or tip is None:
+            return ""
         with suppress(StoreError):  # it stays where it is backed up
-            if lost and tip and (drafts := replay(self._store, lost, tip)):
+            if drafts := replay(self._store, lost, tip):
                 require_writable(self._store, tip)
                 *_, last = self._store.write(tip, drafts, self._store.author(), self._clock())
-                return self._store.swap(MEMORY_REF, tip, last)
-        return True
+                return told_again(drafts) if self._store.swap(MEMORY_REF, tip, last) else None
+        return told_kept(self._store, lost, tip)
 
     def submit(self, proposal: Proposal, grounds: Grounds | None = None, *, dry_run: bool = False) -> Outcome:
         """Decide a proposal and carry the decision out; all or nothing (RULES 3.3, 3.4).
 
         StoreBusy when others kept moving the ref for 10 s; then nothing of it was written, and the proposal is kept.
         """
-        deadline = time.monotonic() + PATIENCE
+        deadline, told = time.monotonic() + PATIENCE, ""
         try:
             while True:
                 with self._store.exclusive(max(0.0, deadline - time.monotonic())):
-                    outcome = self._attempt(proposal, grounds or NoGrounds(), dry_run=dry_run)
+                    taken_up = "" if dry_run else self._take_up()
+                    told = told or taken_up or ""
+                    outcome = None
+                    if taken_up is not None:
+                        outcome = self._attempt(proposal, grounds or NoGrounds(), told, dry_run=dry_run)
                 if outcome is not None:
                     return outcome
                 _pause(deadline)
@@ -146,10 +153,8 @@ class Ledger:
                 self._keep(proposal, [Reason(rule="RULES 3.4", message=fault.what)], self._clock())
             raise
 
-    def _attempt(self, proposal: Proposal, grounds: Grounds, *, dry_run: bool) -> Outcome | None:
+    def _attempt(self, proposal: Proposal, grounds: Grounds, told: str, *, dry_run: bool) -> Outcome | None:
         """One try on the tip as it is now; None when somebody moved the ref meanwhile."""
-        if not dry_run and not self._take_up():
-            return None
         tip = self._tip()
         base = tip or (None if dry_run else self._store.write_root())
         view = self._reader.view(base) if base else View()
@@ -173,6 +178,7 @@ class Ledger:
                     return None
         outcome = outcome_of(self._store, self._scope, view, judgement, chains, tip, ids, held)
         outcome = msgspec.structs.replace(known_before(outcome, known) if known else outcome, dry_run=dry_run)
+        outcome = _hinting(outcome, told)
         return outcome if dry_run else self._audit(proposal, outcome, now)
 
     def accept(self, proposal: str) -> Outcome:
@@ -186,7 +192,10 @@ class Ledger:
             raise UserError(f"no proposal {proposal} waits", next_step="see `invincat review list`")
         chain = list(held_chain(self._store, held))
         if chain and chain[0][1].op is None:
-            return self._foreign.take(ref, chain[0][0])
+            with self._store.exclusive():
+                if (told := self._take_up()) is None:
+                    raise StoreBusy("the memory ref moved meanwhile; nothing was accepted", next_step="run it again")
+                return _hinting(self._foreign.take(ref, chain[0][0]), told)
         base = self._reader.view(chain[-1][0].parents[0]) if chain and chain[-1][0].parents else View()
         outcome = self.submit(_kept(chain[0][1].proposal if chain else None, self._scope, base))
         if outcome.verdict in {"committed", "noop"}:
@@ -274,14 +283,18 @@ class Ledger:
             if outcome.verdict == "rejected" and not any("secret" in reason.rule for reason in outcome.reasons):
                 self._keep(proposal, outcome.reasons, now)
         except StoreError as fault:
-            hint = "; ".join(part for part in (outcome.hint, f"not written to the audit log: {fault}") if part)
-            return msgspec.structs.replace(outcome, hint=hint)
+            return _hinting(outcome, f"not written to the audit log: {fault}")
         return outcome
 
     def _keep(self, proposal: Proposal, reasons: Sequence[Reason], now: datetime) -> None:
         """A proposal that was not carried out, for a person to look at."""
         line = {"time": format_time(now), "operations": list(proposal.items), "reasons": msgspec.to_builtins(reasons)}
         self._store.append("rejected.jsonl", line)
+
+
+def _hinting(outcome: Outcome, *more: str) -> Outcome:
+    """The outcome with more to tell, as far as there is any."""
+    return msgspec.structs.replace(outcome, hint="; ".join(part for part in (outcome.hint, *more) if part) or None)
 
 
 def _pause(deadline: float) -> None:

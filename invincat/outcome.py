@@ -1,18 +1,24 @@
 """What became of a proposal, and its line in the audit log."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 import msgspec
 
 from invincat.governance.gate import Decision, Judgement
-from invincat.memory.change import Step
 from invincat.memory.entry import Tier, format_time
 from invincat.memory.lifecycle import describe_end
 from invincat.memory.refusal import Reason
 from invincat.memory.scope import Scope
+from invincat.memory.step import Step
 from invincat.memory.view import View
 from invincat.store.base import PROPOSALS, Store
+
+# CLI "Exit codes" by verdict. Of several outcomes the gravest counts, in this order.
+EXIT_CODES: Final[Mapping[str, int]] = {"rejected": 4, "failed": 1, "held": 3, "committed": 0, "noop": 0}
+# How `still_active` begins where nothing is.
+_NONE: Final = "none: "
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +56,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     still_active: str | None = None
     dry_run: bool = False
     known: bool = False
+
+    @property
+    def is_old_active(self) -> bool:
+        """Whether what a failed supersession was to retire stands beside its successor (RULES 1.7)."""
+        return self.still_active is not None and not self.still_active.startswith(_NONE)
 
 
 def outcome_of(
@@ -127,5 +138,5 @@ def _still_active(view: View, failures: Sequence[Step]) -> str | None:
         return None
     target = failures[0].before
     if target is None:
-        return "none: the memory to supersede does not exist"
-    return target.name if target.memory.is_active else f"none: {target.name} is {describe_end(view, target)}"
+        return f"{_NONE}the memory to supersede does not exist"
+    return target.name if target.memory.is_active else f"{_NONE}{target.name} is {describe_end(view, target)}"

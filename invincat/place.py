@@ -1,6 +1,7 @@
 """Which project a directory, or a slug that somebody named, stands for, and where its store is (RULES 7, FORMAT)."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -69,7 +70,7 @@ class Place:
         """Whether the project has somewhere to keep a store already."""
         return is_store(self.home) if isinstance(self.home, Path) else self.home is not None
 
-    def known_slugs(self) -> list[str]:
+    def _known_slugs(self) -> list[str]:
         """What `--project` can name here: the projects that have a name only, and that of the directory."""
         around = self._around
         return sorted({*self.named_projects(), *([_slug_of(around)] if around else [])})
@@ -79,7 +80,7 @@ class Place:
         project = self.target.project
         if self.named is None or project is None or project.root or project.slug in self.named_projects():
             return
-        known = ", ".join(self.known_slugs())
+        known = ", ".join(self._known_slugs())
         step = f"known ones: {known}" if known else f"`invincat --project {project.slug} remember TEXT` begins one"
         raise NoProject(f"there is no project {project.slug!r}", next_step=step)
 
@@ -129,8 +130,9 @@ class Place:
             return path
         file, hash, lines = path.partition("#L")
         place = Path(os.path.normpath(self.directory / file))
-        if place.exists() and place.is_relative_to(root):
-            return f"{place.relative_to(root).as_posix()}{hash}{lines}"
+        with suppress(OSError):  # such as a name that is too long for any file
+            if place.exists() and place.is_relative_to(root):
+                return f"{place.relative_to(root).as_posix()}{hash}{lines}"
         return path
 
     def working_folder(self) -> list[str]:

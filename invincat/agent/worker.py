@@ -272,12 +272,11 @@ def describe(outcome: Outcome) -> list[Event]:
 
 
 def _unretired(outcome: Outcome) -> Notice:
-    """A successor stands while the old one does, too (RULES 1.7): two that may contradict each other."""
-    if outcome.reasons and (outcome.still_active or "").startswith("none: "):
-        return Notice(outcome.reasons[-1].message)
-    old = outcome.still_active or "the old one"
-    why = f" ({outcome.reasons[-1].message})" if outcome.reasons else ""
-    return Notice(f"{old} was not retired and still holds{why}; archive or delete it by hand")
+    """A successor may stand while the old one does, too (RULES 1.7): two that may contradict each other."""
+    why = outcome.reasons[-1].message
+    if not outcome.is_old_active:
+        return Notice(why)
+    return Notice(f"{outcome.still_active} was not retired and still holds ({why}); archive or delete it by hand")
 
 
 _VERBS: Final[Mapping[str, str]] = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
-from invincat.extraction import wording
+from invincat.extraction import lead_in, wording
 from invincat.extraction.folding import LEAST_TOLD, MAX_RULE, grouped, unfolded, with_commands
 from invincat.extraction.markup import Heading, Passage, Statement, headings_of, statements
 from invincat.extraction.noise import is_boilerplate_section, is_invitation, kind_of_noise
@@ -161,13 +161,13 @@ def _title(headings: Sequence[Heading]) -> int | None:
 
 def _rule(statement: Statement, title: int | None, globs: tuple[str, ...]) -> Rule | None:
     headings = [heading for heading in statement.headings if heading.passage.first_line != title]
-    names = [wording.clean_heading(heading.passage.text) for heading in headings]
-    around = [*names, *(wording.clean_heading(lead.text) for lead in statement.leads)]
+    names = [lead_in.clean_heading(heading.passage.text) for heading in headings]
+    around = [*names, *(lead_in.clean_heading(lead.text) for lead in statement.leads)]
     if any(map(is_boilerplate_section, around)) or statement.passage.is_link:
         return None
     own = _own(statement)
     if (
-        any(is_invitation(lead.text) or wording.is_exemplifying(lead.text) for lead in statement.leads)
+        any(is_invitation(lead.text) or lead_in.is_exemplifying(lead.text) for lead in statement.leads)
         or not _is_rule(statement, own)
         or _is_choice(statement, around, own)
     ):
@@ -211,12 +211,12 @@ def _own(statement: Statement) -> str:
 
 def _is_choice(statement: Statement, around: Sequence[str], own: str) -> bool:
     """Whether it only offers names to choose from: `Type of change: bug fix; new feature`."""
-    return statement.is_item and bool(around) and all(wording.is_choice(around[-1], part) for part in own.split("; "))
+    return statement.is_item and bool(around) and all(lead_in.is_choice(around[-1], part) for part in own.split("; "))
 
 
 def _section(names: Sequence[str]) -> str:
     """The nearest heading that says something and can name a folder."""
-    telling = (name for name in reversed(names) if name and not wording.is_hollow(name))
+    telling = (name for name in reversed(names) if name and not lead_in.is_hollow(name))
     return next((name for name in telling if section_slug(name) and not _CONTROL.search(name)), GENERAL)
 
 
@@ -243,11 +243,11 @@ def _only_introduces(own: str) -> bool:
 
 def _context(statement: Statement, own: str, headings: Sequence[Heading]) -> list[Passage] | None:
     """The passages to put before a rule so that it stands alone, from the outside in; None when it cannot."""
-    leads = [lead for lead in statement.leads if not wording.is_hollow(wording.clean_heading(lead.text))]
+    leads = [lead for lead in statement.leads if not lead_in.is_hollow(lead_in.clean_heading(lead.text))]
     if wording.says_no(own):
-        leads = [lead for lead in leads if not wording.is_bare_negative(lead.text)]
+        leads = [lead for lead in leads if not lead_in.is_bare_negative(lead.text)]
     # "As such, any such fixes:" says nothing without the words before it; the heading does.
-    telling_leads = [lead for lead in leads if not wording.points_back(lead.text)]
+    telling_leads = [lead for lead in leads if not lead_in.points_back(lead.text)]
     is_hanging = len(telling_leads) < len(leads)
     leads = telling_leads
     context = leads[-2:]
@@ -257,20 +257,20 @@ def _context(statement: Statement, own: str, headings: Sequence[Heading]) -> lis
         return [no, *context]
     if context:
         return context
-    if around and wording.is_condition(wording.clean_heading(around[-1].text)):
+    if around and lead_in.is_condition(lead_in.clean_heading(around[-1].text)):
         return [around[-1]]
     if not is_hanging and not _needs_context(statement, own):
         return []
-    telling = [passage for passage in around if not wording.is_hollow(wording.clean_heading(passage.text))]
+    telling = [passage for passage in around if not lead_in.is_hollow(lead_in.clean_heading(passage.text))]
     return telling[-1:] or ([] if wording.weight(own) + own.count("`") // 2 >= LEAST_TOLD else None)
 
 
 def _negative_heading(leads: Sequence[Passage], around: Sequence[Passage]) -> Passage | None:
     """The heading that turns a rule into what not to do, unless something nearer speaks."""
     for passage in reversed([*around, *leads]):
-        if wording.is_negative(passage.text):
+        if lead_in.is_negative(passage.text):
             return passage if passage in around else None
-        if wording.is_positive(passage.text):
+        if lead_in.is_positive(passage.text):
             return None
     return None
 
@@ -296,7 +296,7 @@ def _compose(context: Sequence[str], own: str) -> str:
 
 def _lead(words: str) -> str:
     """A lead-in, short: without ornament and colon, its last sentence, cut at a word."""
-    words = wording.clean_heading(words) if len(words) <= wording.MAX_SECTION else wording.clean_rule(words)
+    words = lead_in.clean_heading(words) if len(words) <= lead_in.MAX_SECTION else wording.clean_rule(words)
     words = words.rstrip(":：,，.。 ")
     if len(words) > MAX_LEAD and not wording.is_dependent(last := split_sentences(words)[-1]):
         words = last
@@ -337,8 +337,8 @@ def _pieces(words: str) -> Iterator[str]:
 def _kind(statement: Statement, own: str, names: Sequence[str]) -> Kind:
     nearest = names[-1] if names else ""
     label = wording.label_of(own)
-    if wording.is_gotcha(nearest) or (label and wording.is_gotcha(label[0])):
+    if lead_in.is_gotcha(nearest) or (label and lead_in.is_gotcha(label[0])):
         return Kind.GOTCHA
     if statement.steps or statement.commands:
         return Kind.RUNBOOK
-    return Kind.REFERENCE if own.startswith("`") and wording.is_layout(nearest) else Kind.CONVENTION
+    return Kind.REFERENCE if own.startswith("`") and lead_in.is_layout(nearest) else Kind.CONVENTION

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from invincat.extraction import wording
+from invincat.extraction import lead_in, wording
 from invincat.extraction.markup import Passage, Statement
 from invincat.extraction.noise import kind_of_noise
 from invincat.extraction.sentences import split_sentences
@@ -28,16 +28,16 @@ def unfolded(found: Iterable[Statement]) -> Iterator[Statement]:
 
 def _procedure(statement: Statement) -> Statement | None:
     context = [lead.text for lead in statement.leads[-1:]] or [
-        wording.clean_heading(heading.passage.text) for heading in statement.headings[-1:]
+        lead_in.clean_heading(heading.passage.text) for heading in statement.headings[-1:]
     ]
     if (
         not context
-        or not (wording.is_procedure(context[0]) or wording.is_task(context[0]))
-        or wording.is_negative(context[0])
+        or not (lead_in.is_procedure(context[0]) or lead_in.is_task(context[0]))
+        or lead_in.is_negative(context[0])
     ):
         return None
     steps = [_step(step) for step in statement.steps]
-    if not statement.is_numbered and not (wording.is_task(context[0]) and all(map(wording.is_step, steps))):
+    if not statement.is_numbered and not (lead_in.is_task(context[0]) and all(map(wording.is_step, steps))):
         return None
     if any(step.is_parent or not step.passage.text for step in statement.steps):
         return None
@@ -52,7 +52,7 @@ def _ordering(statement: Statement) -> Statement | None:
     """A list whose items say nothing alone as one statement: their order is told, or that all of them must hold."""
     items = [step.passage.text for step in statement.steps]
     is_order = statement.is_numbered and all(map(wording.is_fragment, items))
-    if not statement.leads or not (is_order or wording.is_conjunction(statement.leads[-1].text)):
+    if not statement.leads or not (is_order or lead_in.is_conjunction(statement.leads[-1].text)):
         return None
     if any(step.is_parent or step.commands or not step.passage.text for step in statement.steps):
         return None
@@ -75,7 +75,7 @@ def _step(statement: Statement) -> str:
 
 def with_commands(statement: Statement) -> str:
     """Its words without signs and numbers before them, with the commands that they introduce."""
-    text = wording.clean_rule(wording.without_example(statement.passage.text))
+    text = wording.clean_rule(lead_in.without_example(statement.passage.text))
     if not statement.commands:
         return text
     return f"{text.rstrip(':：.; ')}: {statement.commands.text}"
@@ -107,7 +107,7 @@ def _leans(statement: Statement, last: Statement) -> bool:
 
 def _enumerates(statement: Statement, last: Statement) -> bool:
     """Whether both are single words after one lead-in: `Regions have: a shape; a colour`."""
-    if not statement.leads or statement.leads != last.leads or wording.is_negative(statement.leads[-1].text):
+    if not statement.leads or statement.leads != last.leads or lead_in.is_negative(statement.leads[-1].text):
         return False
     return all(
         one.is_item and not one.is_parent and not one.commands and all(map(_is_word, one.passage.text.split("; ")))

@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
+from invincat.extraction.lead_in import is_exemplifying
 from invincat.extraction.sentences import sentence_spans, word_set
-from invincat.extraction.wording import is_exemplifying
 from invincat.memory.content import one_line
 
 MAX_COMMANDS = 3

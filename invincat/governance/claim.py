@@ -10,13 +10,14 @@ _NEGATION: Final = re.compile(
     r"\b(?:not|no|never|none|nobody|cannot|without|forbidden|prohibited|(?:do|does|did|is|are|was|ca|wo|should|must)n['’]?t)\b"
     r"|不|别|勿|禁止|没有|无需"
 )
+_CARRIERS: Final = frozenset({"do", "does", "did", "be", "always", "to", "ever"})
 _VALUE: Final = re.compile(r"\d+(?:[.:,/-]\d+)*")
 
 
 def claims_otherwise(old: str, new: str) -> str | None:
     """What of a claim became another: its polarity, or the value in words that stayed; None where neither is seen."""
     before, after = normalise(old), normalise(new)
-    if _without(_NEGATION, before) == _without(_NEGATION, after) and _is_negative(before) is not _is_negative(after):
+    if _without_negation(before) == _without_negation(after) and _is_negative(before) is not _is_negative(after):
         return "a negation was added or removed"
     values = _VALUE.findall(before), _VALUE.findall(after)
     if values[0] != values[1] and all(values) and _VALUE.sub("", before) == _VALUE.sub("", after):
@@ -28,9 +29,6 @@ def _is_negative(text: str) -> bool:
     return bool(_NEGATION.search(text))
 
 
-def _without(pattern: re.Pattern[str], text: str) -> list[str]:
+def _without_negation(text: str) -> list[str]:
     """The words that are left, small ones that negations bring along aside."""
-    return [word for word in pattern.sub(" ", text).split() if word not in _CARRIERS]
-
-
-_CARRIERS: Final = {"do", "does", "did", "be", "always", "to", "ever"}
+    return [word for word in _NEGATION.sub(" ", text).split() if word not in _CARRIERS]

@@ -17,7 +17,7 @@ from invincat.governance.claim import claims_otherwise
 from invincat.governance.grounding import RULE as EVIDENCE_RULE
 from invincat.governance.grounding import Grounded, Grounds, ground, missing_ground
 from invincat.governance.policy import OPEN, Policy
-from invincat.memory.change import Context, Step, apply
+from invincat.memory.change import apply
 from invincat.memory.entry import MAX_PROPOSED, Memory, Source, Verdict, is_model, is_person
 from invincat.memory.frontmatter import render
 from invincat.memory.lifecycle import describe_end
@@ -36,6 +36,7 @@ from invincat.memory.operation import (
 from invincat.memory.proposal import Proposal
 from invincat.memory.refusal import Reason, Refused
 from invincat.memory.remark import said_before
+from invincat.memory.step import Context, Step
 from invincat.memory.view import View
 
 MAX_OPERATIONS: Final = 8

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from invincat.memory.change import Step
 from invincat.memory.entry import Kind, is_actor
 from invincat.memory.refusal import Reason
+from invincat.memory.step import Step
 
 RULE = "RULES 4 policy"
 PERSON = "user"

@@ -1,8 +1,7 @@
 """An operation on a view gives a Step: the view after it, and what one commit has to write (RULES 1, 2)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -15,15 +14,13 @@ from invincat.memory.entry import (
     InvalidMemory,
     Kind,
     Memory,
-    Source,
     Tier,
     Verdict,
     clamp,
     is_person,
     tier_of,
 )
-from invincat.memory.evidence import Evidence
-from invincat.memory.marker import Marker, marker_of
+from invincat.memory.marker import marker_of
 from invincat.memory.naming import derive_name, memory_path, settle, wanted_name
 from invincat.memory.operation import (
     Archive,
@@ -44,47 +41,11 @@ from invincat.memory.operation import (
 from invincat.memory.refusal import Refused
 from invincat.memory.register import TEXT_KEYS, stamped, tick
 from invincat.memory.scope import Scope
+from invincat.memory.step import Context, Step
 from invincat.memory.view import Record, View, file_name, record_of
 
 DEFAULT_SCORE = 50
 OCCUPIED = "RULES 1.6"
-
-
-@dataclass(frozen=True)
-class Context:
-    """What an operation needs beside the view: the time, fresh ids, the scope of the store, and who asks.
-
-    `buried` are the last words of deleted memories, by id, for whoever brings them back.
-    """
-
-    now: datetime
-    new_id: Callable[[], str]
-    scope: Scope
-    source: Source
-    buried: Mapping[str, Record] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Step:
-    """One commit's worth of change. `op` is the subject's verb; `noop` writes nothing.
-
-    `subject` is the memory after the change, `before` the same before it, `successor` what took its place.
-    `failure` is set where a new memory was kept although the old one could not be retired (RULES 1.7).
-    """
-
-    op: str
-    view: View
-    subject: Record | None = None
-    before: Record | None = None
-    successor: Record | None = None
-    reason: str | None = None
-    marker: Marker | None = None
-    written: tuple[Record, ...] = ()
-    removed: tuple[str, ...] = ()
-    renamed: tuple[tuple[str, Record], ...] = ()
-    failure: Refused | None = None
-    note: str | None = None
-    evidence: tuple[Evidence, ...] = ()
 
 
 def apply(view: View, operation: Operation, context: Context) -> Step:
@@ -393,15 +354,12 @@ def _noop(view: View, operation: Noop, context: Context) -> Step:
 def _target(view: View, reference: str) -> Record:
     record = view.find(reference)
     if record is None:
-        raise _unknown(reference)
+        message = f"no memory has the name or id {reference!r}; `invincat list --status all`"
+        raise Refused("RULES 2", message, field="id")
     if twin := view.twins.get(record.id):
         message = f"{record.name} stands in two files, {record.path} and {twin}; remove one of them with git"
         raise Refused("FORMAT id", message, field="id")
     return record
-
-
-def _unknown(reference: str) -> Refused:
-    return Refused("RULES 2", f"no memory has the name or id {reference!r}; `invincat list --status all`", field="id")
 
 
 def _settle_names(before: View, step: Step) -> Step:

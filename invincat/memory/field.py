@@ -65,7 +65,7 @@ def _section(value: Any) -> str:
     text = _string(MAX_SECTION)(value)
     if not section_slug(text):
         raise ValueError("has no letter or digit to make a folder's name of")
-    if {".", ".."} & set(re.split(r"[/\\\\]", text)):
+    if {".", ".."} & set(re.split(r"[/\\]", text)):
         raise ValueError(f"is no path; give a heading, such as Testing, not {text!r}")
     return text
 

@@ -1,7 +1,8 @@
 """The three registers of a memory (RULES 6.1). Step 6 joins them; the clocks of RULES 6.2 are kept from the start."""
 
 import hashlib
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 import msgspec
 
@@ -13,10 +14,13 @@ FIXED_KEYS = ("id", "scope", "created_at", "valid_from")
 CLOCKS = ("updated_at", "last_scored_at")
 TEXT_KEYS = tuple(key for key in Memory.__struct_fields__ if key not in {*SCORE_KEYS, *END_KEYS, *FIXED_KEYS, *CLOCKS})
 
+# Markers from elsewhere may give the last second that there is; memories may not (`MAX_YEAR`).
+_LAST: Final = datetime(9999, 12, 31, 23, 59, 58, tzinfo=UTC)
+
 
 def tick(now: datetime, previous: datetime) -> datetime:
     """The stamp of a write: max(now, previous + 1 s), so that no clock goes backwards (RULES 6.2)."""
-    return max(now, previous + timedelta(seconds=1))
+    return max(now, min(previous, _LAST) + timedelta(seconds=1))
 
 
 def text_hash(memory: Memory, wanted: str | None) -> str:

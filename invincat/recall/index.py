@@ -138,14 +138,6 @@ class Index:
         self._laid = stamp, tip, pool
         return pool
 
-    def drop(self) -> None:
-        """Delete all of it, as a purge must; TimeoutError when another process goes on writing."""
-        with self._guard:
-            self._shelf = self._seen = self._laid = None
-            if self._directory.is_dir():
-                with self._locked(PATIENCE_FOR_THE_FIRST):
-                    self._sweep(keep=None)
-
     def _current(
         self, corpus: Corpus, tip: str, progress: Progress | None, bad: str | None = None
     ) -> tuple[Shelf | None, str | None]:

@@ -69,6 +69,11 @@ ROOT_AUTHOR: Final = Signature("Invincat", "invincat@localhost")
 ROOT_TIME: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 
+def can_say(author: Signature, message: str) -> bool:
+    """Whether a commit of ours can have this author and message; those that no git made have others, too."""
+    return not any(mark in part for part in author for mark in "<>\n\0") and "\0" not in message
+
+
 @dataclass(frozen=True)
 class Commit:
     """A commit of the memory ref. `time` is the author's, in UTC."""
@@ -149,7 +154,10 @@ class Store(Protocol):
         """
 
     def left_behind(self) -> str | None:
-        """Our last commit on the memory ref, where another tool's move has left it out; None where all is in."""
+        """Our last commit on the memory ref, where another tool's move has left it out; None where all is in.
+
+        It is below `BACKUPS`, unless a gc took it before anybody of us came.
+        """
 
     def swap(self, ref: str, old: str | None, new: str | None) -> bool:
         """Move a ref from `old` to `new` (None: absent) and journal it; False when it is not at `old`.

@@ -6,6 +6,7 @@ replaced by the word `purged`, in old versions too: the history goes on telling 
 
 import re
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -16,6 +17,9 @@ from invincat.memory.frontmatter import parse, parse_marker, rewrite
 from invincat.memory.yaml_scan import MalformedFile
 from invincat.store.message import Message, read
 from invincat.store.needle import PUT, Needle
+
+# As a marker gives the hashes of a text (`memory.marker`).
+_HASH: Final = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{16})(?![0-9a-f])")
 
 # Values of these keys are what a person or model wrote; the others are the format's own.
 _SAID: Final = (
@@ -53,14 +57,23 @@ class MemoryEdit:
 
 
 class TextEdit:
-    """Replaces a text or what a pattern finds. `names` says how files and folders are called from now on."""
+    """Replaces a text or what a pattern finds. `names` says how files and folders are called from now on.
 
-    def __init__(self, needle: Needle, names: Mapping[str, str]) -> None:
+    `hashes` are those of texts that held it, as markers of deleted memories have them, and what takes their place: by
+    the old ones it could be tried out.
+    """
+
+    def __init__(
+        self, needle: Needle, names: Mapping[str, str], hashes: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self._needle = needle
         self._names = names
+        self._hashes = hashes
 
     def file(self, data: bytes) -> bytes | None:
         """The file with `purged` in its place; None where no memory would be left of one."""
+        if self._hashes:
+            data = _HASH.sub(lambda found: self._hashes.get(found[0].decode(), "").encode() or found[0], data)
         text = data.decode("utf-8", "surrogateescape")
         if not self._needle.search(text):
             return data

@@ -106,7 +106,15 @@ def _not_a_folder(name: bytes, mode: int, path: str) -> StoreError:
 
 def split(path: str) -> list[bytes]:
     """The names along a path of the tree; InternalError for one that no tree may have."""
-    names = path.encode("utf-8", "surrogateescape").split(b"/")
-    if any(name.lower() in _FORBIDDEN or b"\0" in name for name in names):
+    if not is_path(path):
         raise InternalError("is no path inside a tree", where=repr(path))
-    return names
+    return _names(path)
+
+
+def is_path(path: str) -> bool:
+    """Whether a tree may have a file there; those that no git made have others, too."""
+    return not any(name.lower() in _FORBIDDEN or b"\0" in name for name in _names(path))
+
+
+def _names(path: str) -> list[bytes]:
+    return path.encode("utf-8", "surrogateescape").split(b"/")

@@ -36,9 +36,11 @@ from invincat.store.base import (
     Signature,
     StoreBusy,
     TreeEntry,
+    can_say,
 )
 from invincat.store.folders import Folders
 from invincat.store.locate import Repository, first_line, run_in
+from invincat.store.objects import leads_to
 from invincat.store.odb import ObjectDatabase
 from invincat.store.refs import refs_of
 from invincat.store.state import Move, StateDir
@@ -241,7 +243,7 @@ class GitStore:
         if not _is_ours(ref):
             raise InternalError("is no ref of ours", where=ref)
         if new is not None:
-            self.commit(new)
+            self._objects.require(new)
         if old == new:
             return self.tip(ref) == old
         move = Move(ref, old, new)
@@ -303,7 +305,7 @@ class GitStore:
         return self._is_signing
 
     def _add_commit(self, tree: str, parents: list[str], message: str, author: Signature, at: datetime) -> str:
-        if any(mark in part for part in author for mark in "<>\n\0") or "\0" in message:
+        if not can_say(author, message):
             raise InternalError("a commit cannot say this", where=repr(author))
         if parents and self._signs():
             [parent] = parents
@@ -343,9 +345,13 @@ class GitStore:
             tip = self.tip()
             if last is None or last.new is None or tip is None or tip == last.new:
                 return None
-            return None if self._leads_to(tip, last.new) or self._leads_to(last.new, tip) else last.new
+            if not self._objects.has_commit(last.new):  # it is gone, and with it what it led to
+                return last.new
+            # Asked of git, whose way is short where ours would lead through all of the history.
+            is_in = any(leads_to(self.repository, *ends) for ends in ((tip, last.new), (last.new, tip)))
         except StoreError:  # what is broken is for a repair
             return None
+        return None if is_in else last.new
 
     def _keep_left_behind(self) -> None:
         """Back up what was left behind, so that no `git gc` takes it."""
@@ -353,15 +359,13 @@ class GitStore:
         try:
             if lost is None or lost in self.refs(BACKUPS).values():
                 return
+            self._objects.require(lost)
         except StoreError:  # as above
             return
         at = datetime.now(UTC)
         while not self._refs.move(move := Move(f"{BACKUPS}{at:%Y%m%dT%H%M%SZ}", None, lost)):
             at += timedelta(seconds=1)
         self._state.journal(move)
-
-    def _leads_to(self, tip: str, id: str) -> bool:
-        return any(commit.id == id for commit in self.history(tip))
 
 
 def _is_ours(ref: str) -> bool:

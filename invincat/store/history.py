@@ -145,8 +145,12 @@ def _marked(store: Store, commit: Commit) -> set[str]:
 
 
 def _id_in(store: Store, blob: str) -> str | None:
+    return id_in(store.read_blob(blob))
+
+
+def id_in(data: bytes) -> str | None:
     """The id that a file gives, also one that is no memory any more."""
-    found = _ID.search(store.read_blob(blob)[:_HEAD])
+    found = _ID.search(data[:_HEAD])
     return found[1].decode() if found else None
 
 

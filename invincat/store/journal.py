@@ -12,6 +12,7 @@ import msgspec
 from invincat.errors import StoreError
 from invincat.store.base import FILE_MODE, FOLDER_MODE, MEMORY_REF, Draft, ObjectMissing, Store
 from invincat.store.files import changed_files
+from invincat.store.folders import is_path
 from invincat.store.message import Hold
 from invincat.store.tree import ViewReader
 
@@ -21,13 +22,13 @@ SETTLING: Final = ("accepted", "put_back", "repaired")
 _WORTH_KEEPING: Final = 64 * 1024
 _NOTE: Final = "journal"
 _TOLD: Final = "told"
-# So many files make a proposal that a person can look through, or an operation.
+# So many files and folders make a proposal that a person can look through, or an operation.
 MOST_FILES: Final = 10_000
 _WHY: Final = "the memory ref was moved past the gate while an agent was at work, and put back; a person decides"
 
 
-class TooManyFiles(StoreError):
-    """Two commits differ in more files than can be looked through."""
+class NoDraft(StoreError):
+    """Two commits differ in what no draft can hold: too many files or folders, a name that no tree may have."""
 
 
 class Foreign(msgspec.Struct, frozen=True):
@@ -177,13 +178,13 @@ def _readable(store: Store, commit: str | None) -> str | None:
 def difference(store: Store, old: str, new: str, message: str) -> Draft:
     """The plain files of a commit that another one has differently, as a draft on top of the latter.
 
-    ObjectMissing; TooManyFiles, since a few folders that hold each other many times have billions of them.
+    ObjectMissing, NoDraft.
     """
     puts: dict[str, bytes] = {}
     removes: set[str] = set()
     for path, blob in _changed(store, store.commit(old).tree, store.commit(new).tree):
-        if len(puts) + len(removes) == MOST_FILES:
-            raise TooManyFiles(f"differs from {old[:7]} in more than {MOST_FILES} files", where=new)
+        if not is_path(path):
+            raise NoDraft("has a file that no tree may have", where=repr(path))
         if blob is None:
             removes.add(path)
         else:
@@ -204,6 +205,7 @@ def put_back_draft(store: Store, move: Foreign) -> Draft | None:
 def _changed(store: Store, old: str, new: str) -> Iterator[tuple[str, str | None]]:
     """Paths of plain files that differ between two trees, with the new blob; equal folders are not opened."""
     folders: list[tuple[str, str | None, str | None]] = [("", old, new)]
+    count = 0
     while folders:
         base, *trees = folders.pop()
         before, after = ({entry.name: entry for entry in store.list_tree(tree)} if tree else {} for tree in trees)
@@ -211,6 +213,9 @@ def _changed(store: Store, old: str, new: str) -> Iterator[tuple[str, str | None
             sides = before.get(name), after.get(name)
             if sides[0] == sides[1]:
                 continue
+            count += 1
+            if count > MOST_FILES:  # a few folders that hold each other many times have billions of them
+                raise NoDraft(f"differs in more than {MOST_FILES} files and folders", where=new)
             was, now = (side.id if side and side.mode == FOLDER_MODE else None for side in sides)
             if was or now:
                 folders.append((f"{base}{name}/", was, now))

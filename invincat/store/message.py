@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from invincat.memory.change import Step
 from invincat.memory.content import clip, one_line
 from invincat.memory.entry import Source
 from invincat.memory.evidence import Evidence
+from invincat.memory.step import Step
 from invincat.memory.view import Record
 
 MAX_SUBJECT: Final = 120

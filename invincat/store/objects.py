@@ -97,6 +97,14 @@ def reachable(repository: Repository, *starts: str) -> set[str]:
     return set(ask(repository, ["rev-list", *options, *switches], names).split())
 
 
+def leads_to(repository: Repository, tip: str, id: str) -> bool:
+    """Whether one commit is another, given second, or came after it; StoreError where one cannot be read."""
+    asked = run_in(repository, ["--no-replace-objects", "merge-base", "--is-ancestor", id, tip])
+    if asked.returncode not in {0, 1}:
+        raise StoreError(first_line(asked.stderr), where=str(repository.common_dir))
+    return not asked.returncode
+
+
 def ask(repository: Repository, arguments: Sequence[str], lines: Sequence[str] = ()) -> str:
     """What a git command prints when it is given lines; StoreError in its own words when it fails."""
     # From the main repository, whose HEAD and logs are meant, whatever work tree we are in.

@@ -88,6 +88,18 @@ class ObjectDatabase:
             _keep(self._commits, id, known)
         return known
 
+    def require(self, id: str) -> None:
+        """See that a commit is on the disk now, whatever was read of it before; ObjectMissing."""
+        is_fresh = any(item.get_id(self._format).decode() == id for item in reversed(self._written))
+        if not is_fresh and not self.has_commit(id):
+            raise ObjectMissing("the commit is missing", where=id, next_step="run `invincat doctor --repair`")
+
+    def has_commit(self, id: str) -> bool:
+        """Whether a commit with this id is on the disk now, as git sees it; no remote is asked for it."""
+        question = ["--no-replace-objects", "cat-file", "--batch-check=%(objecttype)"]
+        asked = run_in(self._repository, question, input=f"{id}\n".encode(), more={"GIT_NO_LAZY_FETCH": "1"})
+        return asked.stdout == b"commit\n" and self._is_id(id)
+
     def complete(self, tree: str) -> None:
         """`Store.complete`; StoreError in git's words when no remote has what is missing."""
         missing = self._missing_blobs(tree) if self._promisors else set()
@@ -134,7 +146,7 @@ class ObjectDatabase:
         return found
 
     def _raw(self, id: str) -> tuple[int, bytes]:
-        if len(id) != self._format.hex_length or not valid_hexsha(id.encode()):
+        if not self._is_id(id):
             raise ObjectMissing("is no object id", where=repr(id))
         name = ObjectID(id.encode())
         try:
@@ -146,6 +158,9 @@ class ObjectDatabase:
             raise ObjectDenied("Permission denied", where=where, next_step="check permissions") from None
         except (OSError, ValueError, zlib.error, FileFormatException) as fault:
             raise ObjectMissing(f"cannot be read: {fault}", where=id) from None
+
+    def _is_id(self, id: str) -> bool:
+        return len(id) == self._format.hex_length and valid_hexsha(id.encode())
 
     def _ask_git(self, id: str) -> tuple[int, bytes]:
         """Git fetches what a partial clone left out, and finds what a gc packed while we were looking."""

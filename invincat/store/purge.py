@@ -4,18 +4,21 @@ Old commits are listed in the file `purged` of the new tip: a clone that still h
 step may be killed after; repeating the command finishes the job, since each looks at what is there.
 """
 
+import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from invincat.errors import StoreError, UserError
-from invincat.memory.content import clip
+from invincat.memory.content import clip, fingerprint
 from invincat.memory.entry import Memory
 from invincat.memory.frontmatter import parse, parse_marker, render_marker
 from invincat.memory.marker import Marker, purged_marker
+from invincat.memory.naming import wanted_name
+from invincat.memory.register import text_hash
 from invincat.memory.scope import Scope
 from invincat.memory.yaml_scan import MalformedFile
 from invincat.store.base import MEMORY_REF, OURS, PROPOSALS, REJECTED, TRACKING, Draft, Store
@@ -24,7 +27,7 @@ from invincat.store.files import find_blob
 from invincat.store.format import require_writable
 from invincat.store.git import GitStore
 from invincat.store.locate import Repository
-from invincat.store.needle import Needle, rename
+from invincat.store.needle import PUT, Needle, rename
 from invincat.store.objects import Objects, ask, ask_lines, every_object
 from invincat.store.prune import alive
 from invincat.store.purged import PURGED, purged_ids
@@ -33,6 +36,8 @@ from invincat.store.rewrite import Edit, Rewriter
 _TRACKING: Final = re.compile(
     r"refs/(?:remotes|prefetch/remotes)/(?P<remote>.+?)/invincat/(?P<branch>memory|review/.+)"
 )
+# The hashes of a text of which no memory is left.
+_NOTHING_LEFT: Final = (hashlib.sha256(PUT.encode()).hexdigest(), fingerprint(PUT, ""))
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,7 @@ def seek_text(store: GitStore, needle: Needle) -> Sought:
     needle.require_narrow()
     found: set[str] = set(needle.texts)
     names: set[str] = set()
+    files: list[tuple[str, bytes]] = []
     with Objects(store.repository) as objects:
         rewriter = Rewriter(store.repository, objects)
         commits = rewriter.order(_tips(store))
@@ -97,12 +103,31 @@ def seek_text(store: GitStore, needle: Needle) -> Sought:
             matches = set(needle.matches(data.decode("utf-8", "surrogateescape")))
             found |= matches
             parts = path.split("/")
-            names.update(parts[-2:] if matches else (part for part in parts if needle.search(part)))
+            called = parts[-2:] if matches else [part for part in parts if needle.search(part)]
+            names.update(called)
+            if called:
+                files.append((path, data))
         for commit in commits:
             found.update(needle.matches(rewriter.read(commit)[1]))
     renamed = {name: new for name in names if (new := rename(name, needle, found)) != name}
     needle = needle.with_names({name.removesuffix(".md"): new.removesuffix(".md") for name, new in renamed.items()})
-    return Sought(TextEdit(needle, renamed), needle)
+    return Sought(TextEdit(needle, renamed, _hashes(files, TextEdit(needle, renamed))), needle)
+
+
+def _hashes(files: Iterable[tuple[str, bytes]], edit: TextEdit) -> dict[str, str]:
+    """The hashes that markers may have of these files, and those of what is left of them."""
+    found: dict[str, str] = {}
+    for path, data in files:
+        if isinstance(old := _read(data), Memory):
+            left, name = _read(edit.file(data) or b""), Path(path).name
+            after = _hashes_of(left, edit.name(name)) if isinstance(left, Memory) else _NOTHING_LEFT
+            found |= zip(_hashes_of(old, name), after, strict=True)
+    return found
+
+
+def _hashes_of(memory: Memory, name: str) -> tuple[str, str]:
+    """As `marker_of` makes them."""
+    return text_hash(memory, wanted_name(Path(name).stem)), fingerprint(memory.title, memory.body)
 
 
 def id_of_name(store: GitStore, name: str) -> str:

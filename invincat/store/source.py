@@ -73,8 +73,10 @@ class Source:
         """The full id of the commit with which the history of HEAD began; None where it is not known."""
         if (self.repository.common_dir / "shallow").exists():
             return None
-        found = self._ask("rev-list", "--max-parents=0", "--first-parent", "HEAD", "--")
-        return found.splitlines()[-1] if found else None
+        # What one clone grafts onto its history is not the project's.
+        words = ["--no-replace-objects", "rev-list", "--max-parents=0", "--first-parent", "HEAD", "--"]
+        asked = run_in(self.repository, words, more={"GIT_GRAFT_FILE": os.devnull})
+        return asked.stdout.decode().split()[-1] if asked.stdout and not asked.returncode else None
 
     def in_progress(self) -> str | None:
         """What git is in the middle of, after which commits have other ids, or are not there at all; None: nothing."""

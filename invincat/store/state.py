@@ -4,7 +4,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from invincat.store.base import LogName
 if TYPE_CHECKING:
     from filelock import FileLock
 
-# Bytes of the journal in which its last lines are looked for.
+# Bytes of a log that are read at once from its end.
 _TAIL: Final = 4096
 
 # What some readers of lines take for the end of one, and JSON leaves as it is.
@@ -102,19 +102,29 @@ class StateDir:
         self.append("journal", {"at": now, "ref": move.ref, "old": move.old, "new": move.new})
 
     def last_move(self, ref: str | None = None) -> Move | None:
-        """The last move in the journal, or the last of one ref if it is near the end."""
-        try:
-            with (self.path / "journal").open("rb") as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
-                lines = file.read().split(b"\n")
-        except FileNotFoundError:
-            return None
-        for line in reversed(lines):
+        """The last move in the journal, or the last of one ref."""
+        for line in self._backwards("journal"):
             record = _record(line)
             if isinstance(record, dict) and ref in (None, record.get("ref")):
                 named, old, new = (record.get(key) for key in ("ref", "old", "new"))
                 return Move(str(named), old and str(old), new and str(new))
         return None
+
+    def _backwards(self, log: LogName) -> Iterator[bytes]:
+        """The lines of a log, the last first, which is mostly all that is read."""
+        try:
+            file = (self.path / log).open("rb")
+        except FileNotFoundError:
+            return
+        with file:
+            end, size, rest = file.seek(0, os.SEEK_END), _TAIL, b""
+            while end:
+                start = max(0, end - size)
+                file.seek(start)
+                rest, *lines = (file.read(end - start) + rest).split(b"\n")
+                yield from reversed(lines)
+                end, size = start, 4 * size
+            yield rest
 
     def read(self, log: LogName, after: int) -> tuple[list[dict[str, Any]], int]:
         """The records of a log behind so many bytes, and how many bytes there are up to the end of the last line."""

@@ -64,7 +64,7 @@ class Submit(Protocol):
 
 
 class Recall:
-    """`recall`: search the memories. `search` is `App.recall` or like it."""
+    """`recall`: search the memories. `search` is `Search.recall` or like it."""
 
     def __init__(self, search: Callable[[Query], Results]) -> None:
         self.spec = spec_of("recall", RecallArguments)

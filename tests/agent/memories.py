@@ -6,10 +6,10 @@ from typing import Any
 from invincat.app import new_id
 from invincat.governance.gate import judge
 from invincat.governance.grounding import NoGrounds
-from invincat.memory.change import Context
 from invincat.memory.entry import Source
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
+from invincat.memory.step import Context
 from invincat.memory.view import View
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -22,7 +22,7 @@ from invincat.recall.hit import Hit
 from invincat.recall.index import Index
 from invincat.recall.prompt import CANDIDATES, MAX_PROMPT, to_tell
 from invincat.recall.query import Query
-from tests.bench.recall_quality import _Lines, _lines
+from tests.bench.recall_quality import Lines, lines_by_repo
 
 LEAST_RULES: Final = 5
 
@@ -69,7 +69,7 @@ def stores(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for row in files:
         found[row["repo"]].update(dict.fromkeys(rule.text for rule in rules_in(row["text"], row["path"])))
-    for repo, its in _lines(lines):
+    for repo, its in lines_by_repo(lines):
         found[repo].update(dict.fromkeys(its))
     return {repo: list(its) for repo, its in found.items() if len(its) >= LEAST_RULES}
 
@@ -79,7 +79,7 @@ def ask(
 ) -> Iterator[Asked]:
     """Each prompt of its own store, or of some others where it has none."""
     with tempfile.TemporaryDirectory(prefix="invincat-prompts-") as scratch:
-        corpora = {repo: _Lines(its) for repo, its in rules.items()}
+        corpora = {repo: Lines(its) for repo, its in rules.items()}
         indexes = {repo: Index(Path(scratch, str(at)), "bench") for at, repo in enumerate(rules)}
         for row in prompts:
             prompt, own = row.get("text") or row["query"], row["repo"]

@@ -23,9 +23,9 @@ def recall_rows(bench: Bench, place: Place) -> list[Row]:
     """Questions of four words: warm, as a process, and right after a change."""
     app, fts = place.app(), Fts(bench, place)
     queries = make_queries(10**9)
-    app.recall(Query(next(queries)))
-    warm = measure(bench.runs, lambda: app.search(Query(next(queries))))
-    judged = measure(bench.runs, lambda: app.recall(Query(next(queries))))
+    app.search.recall(Query(next(queries)))
+    warm = measure(bench.runs, lambda: app.search.find(Query(next(queries))))
+    judged = measure(bench.runs, lambda: app.search.recall(Query(next(queries))))
     changed = _after_change(bench, place, app)
     cold = bench.processes.measure(bench.some, lambda: _command(bench, next(queries)), place.root)
     writer = place.app()

@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not files and FOLDER not in os.environ:
         parser.error(f"name files, or set {FOLDER} to the folder that has them")
     rows = [row for file in files or _default() for row in _read(file)]
-    corpora = _lines(rows)
+    corpora = lines_by_repo(rows)
     with tempfile.TemporaryDirectory(prefix="invincat-quality-") as scratch:
         rankers = {
             "invincat": {name: _invincat(lines, Path(scratch, str(at))) for at, (name, lines) in enumerate(corpora)},
@@ -95,7 +95,8 @@ def _read(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def _lines(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+def lines_by_repo(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+    """All lines that questions and edits of a repository tell of, each once."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for row in rows:
         said = [*row.get("relevant", ()), row.get("old"), row.get("new")]
@@ -120,7 +121,7 @@ def _is_unchanged(row: Mapping[str, Any]) -> bool:
 # --- who is asked ---
 
 
-class _Lines:
+class Lines:
     """The lines of a repository as memories: `recall.corpus.Corpus`."""
 
     def __init__(self, lines: Sequence[str]) -> None:
@@ -179,7 +180,7 @@ def _memory(number: int, title: str, body: str) -> Memory:
 
 
 def _invincat(lines: Sequence[str], folder: Path) -> Rank:
-    corpus, index = _Lines(lines), Index(folder, "quality")
+    corpus, index = Lines(lines), Index(folder, "quality")
 
     def ask(text: str, limit: int) -> list[str]:
         return [lines[int(hit.path.split("/")[1])] for hit in index.search(corpus, Query(text, limit=limit)).hits]
@@ -188,7 +189,7 @@ def _invincat(lines: Sequence[str], folder: Path) -> Rank:
 
 
 def _semantic(lines: Sequence[str], folder: Path, embedder: Embedder) -> Rank:
-    corpus, index = _Lines(lines), Index(folder / "index", "quality")
+    corpus, index = Lines(lines), Index(folder / "index", "quality")
     leg, cache = Meaning(embedder), VectorCache(folder, "quality")
     records = list(corpus.records())
 

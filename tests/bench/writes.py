@@ -10,10 +10,10 @@ from invincat.app import App, id_from, new_id, utc_now
 from invincat.governance.gate import judge
 from invincat.governance.grounding import NoGrounds
 from invincat.ledger import Ledger
-from invincat.memory.change import Context
 from invincat.memory.entry import Source
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
+from invincat.memory.step import Context
 from invincat.memory.view import View
 from invincat.outcome import Outcome
 from invincat.store.base import Draft, Signature

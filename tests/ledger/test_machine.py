@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from msgspec.structs import replace
 
 from invincat.app import id_from
-from invincat.cli.check import _before
+from invincat.cli.check import replaced_by
 from invincat.context.briefing import brief
 from invincat.governance.check import check
 from invincat.ledger import Ledger
@@ -464,7 +464,7 @@ class Storage(RuleBasedStateMachine):
         view = ledger.view()
         ids = {record.path: record.id for record in view}
         files = all_files(self.store, self.tip)
-        found = check(view, Scope.PROJECT, FAR, files, _before(ledger, self.tip))
+        found = check(view, Scope.PROJECT, FAR, files, replaced_by(ledger, self.tip))
         # An active memory that was found outdated waits for the cleanup.
         wrong = [finding for finding in found if finding.rule != "RULES 4 cleanup"]
         return {(finding.rule, ids.get(finding.path, finding.path)) for finding in wrong}

@@ -12,12 +12,13 @@ from invincat.app import id_from
 from invincat.governance.gate import Judgement, judge
 from invincat.governance.grounding import Grounds, Heard, NoGrounds, SourceText
 from invincat.ledger import Ledger
-from invincat.memory.change import Context, Step, apply
+from invincat.memory.change import apply
 from invincat.memory.entry import Confidence, Kind, Memory, Source, Tier, Verdict
 from invincat.memory.naming import memory_path
 from invincat.memory.operation import decode
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
+from invincat.memory.step import Context, Step
 from invincat.memory.view import Record, View, build, record_of
 from invincat.outcome import Outcome
 from invincat.store.base import Signature, Store

@@ -1,6 +1,6 @@
 """What each operation does to a view (RULES 1, 2, 6.2)."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from invincat.memory.change import Step, rate
+from invincat.memory.change import rate
 from invincat.memory.entry import BANDS, Kind, Memory, Tier
 from invincat.memory.naming import derive_name, is_name, section_slug, settle, wanted_name
 from invincat.memory.refusal import Refused
 from invincat.memory.register import tick
 from invincat.memory.scope import Scope
+from invincat.memory.step import Step
 from invincat.memory.view import Problem, View, build, record_of
 from tests.memory.factories import MODEL, NOW, context, create, ended, ids, memory, quick, record, run, ulid, view_of
 
@@ -465,6 +466,8 @@ def test_no_clock_goes_backwards() -> None:
     assert tick(NOW, NOW) == NOW + timedelta(seconds=1)
     assert tick(NOW, LATER) == LATER + timedelta(seconds=1)
     assert tick(LATER, NOW) == LATER
+    last = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+    assert tick(NOW, last) == last, "no later one can be said"
     done = subject(run(view_of("x"), {"op": "update", "id": "x", "title": "T"}, context(NOW - timedelta(days=9))))
     assert done.updated_at == NOW + timedelta(seconds=1)
 

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from invincat.memory.change import Context, Step, apply
+from invincat.memory.change import apply
 from invincat.memory.entry import Memory, Status
 from invincat.memory.frontmatter import parse, render, rewrite
 from invincat.memory.naming import memory_path, settle, wanted_name
@@ -16,6 +16,7 @@ from invincat.memory.operation import decode
 from invincat.memory.refusal import Refused
 from invincat.memory.register import END_KEYS, FIXED_KEYS, SCORE_KEYS, TEXT_KEYS
 from invincat.memory.scope import Scope
+from invincat.memory.step import Context, Step
 from invincat.memory.view import Record, View, build
 from tests.memory.factories import MODEL, NOW, USER, ulid
 

@@ -343,14 +343,6 @@ def test_a_directory_that_cannot_be_written_is_a_reason_not_an_error(tmp_path: P
     assert "cannot be written" in results.degraded
 
 
-def test_dropping_leaves_nothing_but_the_lock(index: Index, directory: Path, evolution) -> None:
-    index.drop()
-    index.refresh(evolution(1))
-    index.drop()
-    assert [entry.name for entry in directory.iterdir()] == ["lock"]
-    assert_right(index, evolution(1))
-
-
 def _write_on(directory: Path, evolution: Callable[[int], Any], seed: int, turns: int) -> None:
     rng = random.Random(seed)
     index = Index(directory, "here")

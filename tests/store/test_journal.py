@@ -1,6 +1,7 @@
 """Moves of the memory ref that are not ours: seen, marked, accepted, put back (RULES 10)."""
 
 import json
+import subprocess
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from invincat.memory.entry import Source
 from invincat.memory.proposal import Proposal
 from invincat.memory.scope import Scope
 from invincat.review import base_of, waiting
-from invincat.store.base import BACKUPS, MEMORY_REF, PROPOSALS, Draft, Signature
+from invincat.store.base import BACKUPS, MEMORY_REF, PROPOSALS, Draft, ObjectMissing, Signature
 from invincat.store.git import GitStore
 from invincat.store.journal import Foreign, Trail
 from invincat.store.state import Move, StateDir
@@ -260,6 +261,48 @@ def test_folders_that_hold_each_other_many_times_are_put_back_too(ledger: Ledger
     assert ledger.foreign.put_back() is None
     assert (ledger.tip(), ledger.foreign.moves()) == (before, ())
     assert list(ledger.store.refs(BACKUPS).values()) == [commit]
+
+
+@pytest.mark.parametrize(
+    "kind", ["a file where a folder was", "a name that leaves the tree", "no tree", "no file", "no commit", "nothing"]
+)
+def test_what_cannot_be_a_proposal_is_put_back_too(ledger: Ledger, repo: Path, git: Git, kind: str) -> None:
+    before = str(ledger.tip())
+    moved = odd_move(git, repo, before, kind)
+    (repo / ".git" / MEMORY_REF).write_text(f"{moved}\n")
+    assert ledger.foreign.put_back() is None
+    assert (ledger.tip(), ledger.foreign.moves()) == (before, ())
+    kept = [] if kind in {"no commit", "nothing"} else [moved]
+    assert list(ledger.store.refs(BACKUPS).values()) == kept
+
+
+def odd_move(git: Git, repo: Path, parent: str, kind: str) -> str:
+    """What a program that is not git may set the ref to."""
+    write = ("hash-object", "-w", "--literally", "--stdin", "-t")
+    blob = git("hash-object", "-w", "--stdin", input="x\n").strip()
+    top = subprocess.run(["git", "cat-file", "tree", f"{parent}^{{tree}}"], cwd=repo, capture_output=True, check=True)
+    at = top.stdout.index(b"40000 memory\0")
+    trees = {
+        "a file where a folder was": top.stdout[:at] + b"100644 memory\0" + bytes.fromhex(blob),
+        "a name that leaves the tree": top.stdout + b"100644 ..\0" + bytes.fromhex(blob),
+        "no file": top.stdout + b"100644 z\0" + bytes.fromhex("1" * 40),
+    }
+    if kind in {"no commit", "nothing"}:
+        return blob if kind == "no commit" else "1" * 40
+    tree = git(*write, "tree", input=trees[kind]).strip() if kind in trees else "1" * 40
+    who = "A <b@c.d> 1700000000 +0000"
+    lines = [f"tree {tree}", f"parent {parent}", f"author {who}", f"committer {who}", "", "odd", ""]
+    return git(*write, "commit", input="\n".join(lines)).strip()
+
+
+def test_a_step_back_that_a_gc_made_final_is_not_undone_into_nothing(ledger: Ledger, git: Git) -> None:
+    """A long-lived process still knows the commit, which is on no disk any more."""
+    assert len(list(ledger.store.history(str(ledger.tip())))) == 3
+    git("update-ref", MEMORY_REF, f"{MEMORY_REF}^")
+    git("gc", "--quiet", "--prune=now")
+    with pytest.raises(ObjectMissing):
+        ledger.foreign.put_back()
+    git("log", MEMORY_REF)
 
 
 def orphan(git: Git, message: str = "From elsewhere") -> str:

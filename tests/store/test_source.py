@@ -248,3 +248,18 @@ def test_a_hook_does_not_mislead(source: Source, git: Git, tmp_path: Path, monke
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "other" / "index"))
     assert source.files() == ["README.md"]
     assert source.commit("main")
+
+
+@pytest.mark.parametrize("how", ["replaced", "grafted"])
+def test_what_one_clone_grafts_does_not_change_with_what_the_project_began(
+    source: Source, repo: Path, git: Git, how: str
+) -> None:
+    first = git("rev-parse", "HEAD").strip()
+    git("commit", "--quiet", "--allow-empty", "--message", "Go on")
+    if how == "replaced":
+        git("replace", "--graft", "HEAD")
+    else:
+        (repo / ".git/info/grafts").write_text(git("rev-parse", "HEAD"))
+    assert source.first_commit() == first
+    git("switch", "--quiet", "--orphan", "empty")
+    assert source.first_commit() is None

@@ -39,7 +39,7 @@ def remember(app):
 
 @pytest.fixture
 def recall(app, use):
-    return lambda query, **arguments: use(Recall(app.recall), query=query, **arguments)
+    return lambda query, **arguments: use(Recall(app.search.recall), query=query, **arguments)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_nothing_found_is_no_error(recall, remember):
 
 def test_no_store_says_why_without_a_path(repo, tmp_path, use):
     app = App.at(repo, {"INVINCAT_DATA_DIR": str(tmp_path / "data")})
-    result = use(Recall(app.recall), query="ruff")
+    result = use(Recall(app.search.recall), query="ruff")
     assert result.is_error
     assert "no memory store yet; for the person: run `invincat init`" in result.text
     assert str(tmp_path) not in result.text
