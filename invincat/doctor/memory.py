@@ -52,7 +52,7 @@ def _contents(about: str, ledger: Ledger) -> Iterator[Line]:
     view = ledger.view()
     active = len(view.active())
     held = len(waiting(ledger))
-    counts = f"{active} active, {len(view) - active} retired, {held} proposals"
+    counts = f"{active} active, {len(view) - active} retired, {held} proposal{'' if held == 1 else 's'}"
     yield ok(about, f"{ledger.store.location}: {counts}, at {(ledger.tip() or '')[:7]}")
     if view.problems:
         yield warn(about, f"{len(view.problems)} files cannot be used", f"see `invincat check --scope {ledger.scope}`")

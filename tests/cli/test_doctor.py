@@ -148,6 +148,12 @@ def test_backups_are_listed_and_pruned(invincat, state: Path, git) -> None:
     assert git("for-each-ref", "refs/invincat/backup") == ""
 
 
+def test_a_local_model_that_is_not_installed_is_told(invincat, monkeypatch) -> None:
+    monkeypatch.setenv("INVINCAT_EMBEDDING", "local")
+    monkeypatch.setattr("invincat.llm.embedding_local.find_spec", lambda name: None)
+    assert ("warn", "settings") in bad(invincat("doctor", "--json"))
+
+
 def test_a_broken_file_of_settings(invincat, state: Path, repo: Path) -> None:
     (repo / ".invincat").mkdir()
     (repo / ".invincat/config.yaml").write_text("modle: x\n")
