@@ -316,7 +316,7 @@ class App:
         from invincat.context.briefing import brief  # noqa: PLC0415 - see above
 
         self.readable()  # NoStore, rather than a briefing on nothing
-        return brief(list(self.injectable().items()), [*paths, *self.in_play()], ask=self.standings.of)
+        return brief(list(self.injectable().items()), [*paths, *self.in_play()], ask=self.standings.now())
 
     def in_play(self) -> list[str]:
         """What is worked on here, relative to the root: the working folder, and what is changed (RULES 11)."""

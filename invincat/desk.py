@@ -314,7 +314,7 @@ class Desk:
         return f"{before}{self._workspace().root.name}{between}{briefing}{after}"
 
     def _told(self) -> MemoryNews:
-        return MemoryNews(self._app.injectable(), self._in_play(), self._app.standings.of)
+        return MemoryNews(self._app.injectable(), self._in_play(), self._app.standings.now())
 
     def _recall(self, query: Query) -> Results:
         return self._app.search.recall(query, in_play=self._in_play())

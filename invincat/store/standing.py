@@ -2,8 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Final
 
@@ -41,12 +41,19 @@ class Standings:
 
     def of(self, records: Iterable[Record]) -> dict[str, Standing]:
         """The standing of each of these by id; those that nobody asked about yet take a few git processes in all."""
-        records = list(records)
-        if self._source is None or not records:
-            return {record.id: _decide(record, NoCode()).standing for record in records}
-        verdicts = self._verdicts(_Place(self._source), records)
-        work = _WorkTree(self._source)
-        return {id: _HERE if work.has(verdict.claims) else verdict.standing for id, verdict in verdicts.items()}
+        return self.now()(records)
+
+    def now(self) -> Callable[[Iterable[Record]], dict[str, Standing]]:
+        """`of` for who asks several times at one moment: HEAD and the work tree are looked at once."""
+        if self._source is None:
+            return lambda records: {record.id: _decide(record, NoCode()).standing for record in records}
+        return partial(self._at, _Moment(self._source))
+
+    def _at(self, moment: "_Moment", records: Iterable[Record]) -> dict[str, Standing]:
+        if not (asked := list(records)):
+            return {}
+        verdicts = self._verdicts(moment.place, asked)
+        return {id: _HERE if moment.work.has(one.claims) else one.standing for id, one in verdicts.items()}
 
     def _verdicts(self, place: "_Place", records: Sequence[Record]) -> dict[str, Verdict]:
         known = self._cache.load(place.world.key, [record.blob for record in records])
@@ -116,6 +123,23 @@ class _Place:
             return {}
         pairs = (_FULL.findall(line) for line in lines)
         return {ids[0]: ids[1] for ids in pairs if len(ids) >= 2}
+
+
+class _Moment:
+    """The place and its work tree, as they are when somebody first asks for one of them."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    @cached_property
+    def place(self) -> _Place:
+        """What verdicts depend on."""
+        return _Place(self._source)
+
+    @cached_property
+    def work(self) -> "_WorkTree":
+        """What is not committed yet."""
+        return _WorkTree(self._source)
 
 
 class _WorkTree:

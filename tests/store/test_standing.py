@@ -438,6 +438,22 @@ def test_many_memories_take_as_many_processes_as_one(code: Code, asked: list[str
     assert asked == []
 
 
+def test_who_asks_several_times_at_one_moment_asks_of_one_head(code: Code, monkeypatch: pytest.MonkeyPatch) -> None:
+    code.write("a.py", "words of a\n")
+    one, two = code.learn("a.py: words of a"), code.learn("a.py: words of b")
+    standings = code.standings()
+    ask = standings.now()
+    assert ask([one])[one.id].holds is Holds.HERE
+    code.write("a.py", "words of b\n")
+    head = Source.head
+    heads: list[str | None] = []
+    monkeypatch.setattr(Source, "head", lambda source: heads.append(head(source)) or heads[-1])
+    assert ask([one])[one.id].holds is Holds.HERE
+    assert heads == []
+    assert standings.of([one, two])[two.id].holds is Holds.HERE
+    assert len(heads) == 1
+
+
 def test_after_a_checkout_only_what_differs_is_read(code: Code, asked: list[str]) -> None:
     code.write("a.py", "words of a\n", commit=False)
     code.write("b.py", "words of b\n")
