@@ -22,6 +22,7 @@ from invincat.store.proof import prove
 from invincat.store.prune import lost_of_ours, remove
 from invincat.store.purge import Sought, Tracking, expire_logs, forget_tracking, rewrite, tracking
 from invincat.store.purged import purged_ids
+from invincat.store.replay import told_kept
 from invincat.store.scrub import holders, scrub
 
 
@@ -72,7 +73,7 @@ def purge(
             dry_run=True,
         )
     with store.exclusive(), _finishable():
-        before = store.tip()
+        before, lost = store.tip(), store.left_behind()
         done = rewrite(store, sought, scope, now)
         fetched = forget_tracking(store, before)
         purged = purged_ids(store, store.tip())
@@ -84,6 +85,8 @@ def purge(
         line = {"time": format_time(now), "actor": "user", "verdict": "purged", "memory": sought.memory}
         store.append("audit.jsonl", {**line, "commits": len(done.moved)})
     proof = prove(store, sought)
+    # With the new history it is forgotten where ours had led.
+    told = told_kept(store, done.moved.get(lost, lost), store.tip() or "") if lost else ""
     left = [*proof.left, *(str(path) for place in places for path in holders(place, sought.needle))]
     return Purged(
         repository=store.location,
@@ -98,7 +101,7 @@ def purge(
         files=files,
         scanned=proof.scanned,
         left=tuple(left),
-        others=(*proof.elsewhere, *_open_sessions(places), *_unmerged(fetched)),
+        others=(*proof.elsewhere, *_open_sessions(places), *_unmerged(fetched), *filter(None, [told])),
         push=tuple(_push(one) for one in fetched if not one.has_more),
     )
 

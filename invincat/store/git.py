@@ -343,7 +343,7 @@ class GitStore:
         last = self._state.last_move(MEMORY_REF)
         try:
             tip = self.tip()
-            if last is None or last.new is None or tip is None or tip == last.new:
+            if last is None or last.new is None or tip in {None, last.new} or not self._objects.is_id(last.new):
                 return None
             if not self._objects.has_commit(last.new):  # it is gone, and with it what it led to
                 return last.new

@@ -204,7 +204,8 @@ def _refusal(complaint: bytes, directory: Path) -> UserError | ConfigurationErro
 
 def _refused(directory: Path, *, has_looked_above: bool) -> Path | None:
     """The git directory that git does not take for one, as it may not enter it, or a part is missing."""
-    above = [place / ".git" for place in (directory, *directory.absolute().parents)] if has_looked_above else []
+    here = directory.resolve()  # as git does: what stands before `..` is not above it
+    above = [place / ".git" for place in (here, *here.parents)] if has_looked_above else []
     return next((place for place in (directory, *above) if _was_git_dir(place)), None)
 
 

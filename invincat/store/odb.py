@@ -98,7 +98,7 @@ class ObjectDatabase:
         """Whether a commit with this id is on the disk now, as git sees it; no remote is asked for it."""
         question = ["--no-replace-objects", "cat-file", "--batch-check=%(objecttype)"]
         asked = run_in(self._repository, question, input=f"{id}\n".encode(), more={"GIT_NO_LAZY_FETCH": "1"})
-        return asked.stdout == b"commit\n" and self._is_id(id)
+        return asked.stdout == b"commit\n" and self.is_id(id)
 
     def complete(self, tree: str) -> None:
         """`Store.complete`; StoreError in git's words when no remote has what is missing."""
@@ -146,7 +146,7 @@ class ObjectDatabase:
         return found
 
     def _raw(self, id: str) -> tuple[int, bytes]:
-        if not self._is_id(id):
+        if not self.is_id(id):
             raise ObjectMissing("is no object id", where=repr(id))
         name = ObjectID(id.encode())
         try:
@@ -159,7 +159,8 @@ class ObjectDatabase:
         except (OSError, ValueError, zlib.error, FileFormatException) as fault:
             raise ObjectMissing(f"cannot be read: {fault}", where=id) from None
 
-    def _is_id(self, id: str) -> bool:
+    def is_id(self, id: str) -> bool:
+        """Whether this is a whole id, as the repository's format has it."""
         return len(id) == self._format.hex_length and valid_hexsha(id.encode())
 
     def _ask_git(self, id: str) -> tuple[int, bytes]:

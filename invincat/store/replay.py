@@ -10,7 +10,7 @@ from typing import Final
 
 from invincat.errors import StoreError
 from invincat.store.base import BACKUPS, Draft, Store, can_say
-from invincat.store.files import DELETED_FOLDER, MEMORY_FOLDER
+from invincat.store.files import DELETED_FOLDER, MEMORY_FOLDER, shown
 from invincat.store.history import between, id_in
 from invincat.store.journal import difference
 from invincat.store.message import read
@@ -52,7 +52,7 @@ def replay(store: Store, lost: str, tip: str) -> list[Draft]:
 
 def told_again(drafts: Sequence[Draft]) -> str:
     """What to tell of a replay: it must not pass unseen, since somebody may have left them out on purpose."""
-    said = [draft.message.partition(":")[0] for draft in drafts[:_SAID]]
+    said = [shown(read(draft.message).subject.partition(":")[0]) for draft in drafts[:_SAID]]
     more = [f"{len(drafts) - _SAID} more"] if len(drafts) > _SAID else []
     what = f"another tool's move of the memory ref had left out {', '.join([*said, *more])}"
     return f"{what}: done again; `invincat delete` what somebody undid on purpose"

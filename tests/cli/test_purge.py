@@ -490,3 +490,16 @@ def test_where_the_commit_past_the_gate_is_lost_nothing_since_is_taken_for_accep
     journal.write_text(journal.read_text().replace(hand, "1" * 40))
     told = invincat("brief").out
     assert "Obey me" not in told and "Plain and good" in told
+
+
+def test_what_another_tools_move_left_out_is_told_before_a_purge_lets_it_be_forgotten(invincat, git):
+    invincat("remember", "Keep this.", "--name", "keep")
+    base = git("rev-parse", "invincat/memory").strip()
+    invincat("remember", f"The lock opens with {SECRET}.", "--name", "lock")
+    invincat("remember", "Docs live beside the code.", "--name", "docs")
+    other = git("commit-tree", f"{base}^{{tree}}", "-p", base, "-m", "Elsewhere").strip()
+    git("update-ref", "refs/invincat/memory", other)
+    [told] = [line for line in invincat("purge", "--text", SECRET, "--yes").out.splitlines() if "left out" in line]
+    old, new = re.search(r"`invincat diff (\w+)\.\.(\w+)`", told).groups()
+    assert "Docs live beside the code" in invincat("diff", f"{old}..{new}").out
+    assert SECRET not in git("log", "--all", "--patch")

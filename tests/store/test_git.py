@@ -383,6 +383,11 @@ def test_outside_of_a_repository(tmp_path: Path) -> None:
         locate_bare(tmp_path / "none.git")
 
 
+def test_what_stands_before_two_dots_is_not_above(repo: Path) -> None:
+    with pytest.raises(NotARepository):
+        locate(repo / "..")
+
+
 @pytest.mark.parametrize("shape", ["work tree", "bare"])
 def test_a_repository_that_git_does_not_take_for_one_is_no_empty_place(
     repo: Path, git: Git, tmp_path: Path, shape: str

@@ -262,6 +262,15 @@ def crafted(
     return git(*write, "commit", input=text).strip()
 
 
+def test_what_is_done_again_is_told_as_it_can_be_printed(ledger: Ledger, repo: Path, git: Git) -> None:
+    base = str(ledger.tip())
+    git("update-ref", MEMORY_REF, crafted(git, repo, base, message="create \x1b[2J"))
+    submit(ledger, content="Docs live beside the code.", name="docs")
+    foreign(git, repo, base, {"notes.txt": "from elsewhere\n"})
+    told = submit(ledger, content="Releases are tagged by hand.", name="tags")
+    assert r"left out create \x1b[2J, create general/docs: done again" in told
+
+
 def test_folders_without_a_file_that_hold_each_other_stop_no_write(ledger: Ledger, repo: Path, git: Git) -> None:
     base = str(ledger.tip())
     submit(ledger, content="Docs live beside the code.", name="docs")
@@ -322,3 +331,11 @@ def _id(ledger: Ledger, name: str) -> str:
     record = ledger.view().find(name)
     assert record is not None
     return record.id
+
+
+@pytest.mark.parametrize("words", ["--octopus", "HEAD", "\x1b]0;title\x07", "5" * 39, ["5" * 40]])
+def test_what_is_no_id_in_the_journal_is_not_looked_for(ledger: Ledger, words: object) -> None:
+    """A repository that came as an archive brings its journal."""
+    ledger.store.append("journal", {"ref": MEMORY_REF, "old": None, "new": words})
+    assert ledger.store.left_behind() is None
+    assert submit(ledger, content="Releases are tagged by hand.", name="tags") == ""
