@@ -83,7 +83,6 @@ class App:
     environment: Mapping[str, str] = field(default_factory=dict)
     _state_dirs: dict[Scope, Path] = field(default_factory=dict)
     _watches: list[Watch] = field(default_factory=list)
-    _broken_settings: ConfigurationError | None = None
 
     @staticmethod
     def at(
@@ -129,31 +128,22 @@ class App:
 
     @property
     def project_keys(self) -> frozenset[str]:
-        """All that this project is called by, also when it had no commit yet or the team had not named it.
+        """All that this project is called by, also when it had no commit yet.
 
         Who keeps nothing of their own is not asked for it.
         """
         if not self._user_store.is_dir():
             return frozenset()
-        project = self.place.target.project
-        found = (self.project_key, self.project_slug, project.slug if project else None)
-        return frozenset(filter(None, found))
+        return frozenset(filter(None, (self.project_key, self.project_slug)))
 
     @property
     def project_slug(self) -> str | None:
         """The project's slug; None where there is no project.
 
-        It is the name of the main repository's folder, or what the team's settings say (`project`).
+        It is the name of the main repository's folder; nothing that came with the repository has a part in it.
         """
         project = self.place.target.project
-        if project is None or self.source is None:
-            return project.slug if project else None
-        try:
-            return self.settings.project or project.slug
-        except ConfigurationError as fault:
-            # What is read must not hang on somebody's typing error; `notices` tells of it.
-            self._broken_settings = fault
-            return project.slug
+        return project.slug if project else None
 
     def notices(self) -> list[str]:
         """What whoever read here must know: how many files of the stores were no memories, and settings left aside."""
@@ -161,8 +151,10 @@ class App:
         for ledger in (self.__dict__.get("project"), self.__dict__.get("user")):
             if ledger is not None:
                 found += notices_of(ledger)
-        if self._broken_settings:
-            found.append(f"note: defaults hold: {self._broken_settings}")
+        try:
+            _ = self.settings
+        except ConfigurationError as fault:
+            found.append(f"note: defaults hold: {fault}")
         return found
 
     def untrusted(self) -> frozenset[str]:
@@ -333,10 +325,8 @@ class App:
         """Recall's second leg, None where no setting asks for it."""
         try:
             chosen, base_url = (self.settings.values[key] for key in ("embedding", "base_url"))
-        except ConfigurationError as fault:
-            # As with the slug.
-            self._broken_settings = fault
-            return None
+        except ConfigurationError:
+            return None  # what is read must not hang on somebody's typing error; `notices` tells of it
         if chosen.value == OFF:
             return None
         from invincat.semantic import Embedding, Semantic  # noqa: PLC0415 - see above

@@ -16,8 +16,6 @@ import msgspec
 from invincat.errors import ConfigurationError
 from invincat.governance.policy import Policy, Requirement
 from invincat.memory.entry import Kind
-from invincat.memory.naming import is_name
-from invincat.memory.scope import slug_of
 from invincat.memory.yaml_scan import MalformedFile, Node, Segment, scan
 
 MAX_FILE: Final = 64 * 1024
@@ -63,7 +61,6 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     base_url: str | None = None
     embedding: str | None = None
     extraction: bool | None = None
-    project: str | None = None
     review: Review = Review()
 
 
@@ -85,12 +82,6 @@ class Settings(msgspec.Struct, frozen=True):
     values: Mapping[str, Value]
     person: Policy = Policy()
     team: Policy = Policy()
-
-    @property
-    def project(self) -> str | None:
-        """The slug that the team gave the project."""
-        slug: str | None = self.values["project"].value
-        return slug
 
     @property
     def extraction(self) -> bool:
@@ -152,8 +143,6 @@ def parse(data: bytes, where: str, *, is_team: bool = False) -> Read:
         reason = _NEVER.get(key) or (_PERSONAL.get(key) if is_team else None)
         if reason is None and key not in File.__struct_fields__:
             reason = f"is no setting{_near(key, File.__struct_fields__)}"
-        if reason is None and key == "project" and not is_team:
-            reason = "is a team's to say, in its own file: yours holds for all projects"
         if reason is None and value is None:
             reason = "has no value"
         if reason is None and isinstance(value, str) and key in _CHECKS:
@@ -222,11 +211,6 @@ def _near(word: str, names: Sequence[str]) -> str:
     return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
 
 
-def _slug_fault(value: str) -> str | None:
-    slug = slug_of(value)
-    return None if is_name(value) else f"{value!r} is no project's slug; did you mean {slug}?"
-
-
 def _url_fault(value: str) -> str | None:
     try:
         parts = urlsplit(value)
@@ -249,7 +233,6 @@ _SWITCHES: Final = {
     **dict.fromkeys(("false", "no", "none", "0"), OFF),
 }
 _CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
-    "project": _slug_fault,
     "base_url": _url_fault,
     "embedding": _embedding_fault,
 }

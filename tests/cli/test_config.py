@@ -67,8 +67,8 @@ def test_setting_keeps_every_other_line(invincat, own, team):
     assert own.read_text() == (
         '# Mine.\nmodel: "b/c:free"\n# Below.\n\nextraction: false\n# The end.\nmemory_model: tiny\n'
     )
-    invincat("config", "set", "--team", "project", "other")
-    assert team.read_text() == "project: other\n"
+    invincat("config", "set", "--team", "model", "other")
+    assert team.read_text() == "model: other\n"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,6 @@ def test_setting_keeps_every_other_line(invincat, own, team):
         ("model:\n", 1, "model: has no value"),
         ("model: a\nmodel: b\n", 2, "twice"),
         ("format: 2\n", 1, "format: 2 is not known here"),
-        ("project: ../x\n", 1, "is no project's slug"),
         ("review:\n  require:\n  - kind: constraint\n  - kidn: gotcha\n", 4, "kidn: is no setting; did you mean kind?"),
         ("review:\n  require:\n  - kind: constrain\n", 3, "'constrain' is no kind; did you mean constraint?"),
         ("review:\n  require:\n  - actor: nobody\n", 1, "'nobody' is no actor"),
@@ -212,8 +211,8 @@ def test_a_setting_can_be_taken_out_also_where_it_is_wrong(invincat, own, team):
     invincat("config", "unset", "base_url")
     assert own.read_text() == "# Mine\n\n# Learning\nextraction: false\n"
     assert invincat("config", "unset", "base_url").out.startswith("nothing to do: base_url is not set in ")
-    team.write_text("project: ours\n")
-    invincat("config", "unset", "--team", "project")
+    team.write_text("model: ours\n")
+    invincat("config", "unset", "--team", "model")
     assert team.read_text() == ""
     assert "did you mean extraction?" in invincat("config", "unset", "extracton", code=2).err
 
@@ -222,8 +221,6 @@ def test_a_setting_that_is_none_is_told_which_is_near(invincat, own):
     for words in (("set", "modle", "x"), ("get", "modle"), ("unset", "modle")):
         assert "'modle' is no setting; did you mean model?" in invincat("config", *words, code=2).err
     assert str(own) in invincat("config", "set", "review.require", "constraint", code=2).err
-    err = invincat("config", "set", "--team", "project", "Our API", code=1).err
-    assert "config.yaml:1: project: 'Our API' is no project's slug; did you mean our-api?" in err
 
 
 def test_nothing_is_learned_where_extraction_is_off(invincat, team):

@@ -203,7 +203,6 @@ def test_what_is_ones_own_here_goes_with_the_history_and_not_with_the_folders_na
     git("commit", "--quiet", "--allow-empty", "--message", "Another beginning", cwd=twin)
     invincat("remember", "I run the slow tests, too.", "--scope", "user", "--only-here")
     assert "slow tests" not in invincat("list", cwd=twin).out
-    invincat("config", "set", "--team", "project", "other-name")
     git("clone", "--quiet", str(repo), str(tmp_path / "clone"))
     git("worktree", "add", "--quiet", str(tmp_path / "tree"))
     assert "is not ours" not in invincat("doctor").out
