@@ -47,6 +47,9 @@ class Ranks(Sequence[Record]):
     def __len__(self) -> int:
         return sum(map(len, self._ranks))
 
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self[:])
+
     @overload
     def __getitem__(self, at: int) -> Record: ...
     @overload

@@ -23,17 +23,16 @@ class Coverage:
     def covers(self, memory: Memory) -> bool:
         """Whether a memory is about one of them."""
         for item in memory.source.evidence:
-            if self._is_at(item.at):
+            # Most cite something else, which a look at the beginning tells.
+            if item.at.startswith(self._paths) and self._is_at(item.at):
                 return True
-        return self._matches(memory.applies_to)
+        return bool(memory.applies_to) and self._matches(memory.applies_to)
 
     def about(self, patterns: tuple[str, ...], places: Iterable[str]) -> bool:
         """Whether what has these patterns, and evidence at these places, is about one of them."""
         return any(map(self._is_at, places)) or self._matches(patterns)
 
     def _is_at(self, at: str) -> bool:
-        if not at.startswith(self._paths):  # most cite something else, which a look at the beginning tells
-            return False
         path = at.rpartition("#L")[0]
         return path in self._files or path.startswith(self._folders)
 

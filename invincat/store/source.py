@@ -33,6 +33,8 @@ _COMMIT_FORMAT: Final = f"%H%x00%an%x00%ae%x00%at%x00{_TRAILERS}%x00%B"
 # Seconds for a look at every tracked file, and how many changes are still a task, rather than a migration.
 _PATIENCE: Final = 0.3
 _MANY: Final = 100
+_BRANCHES: Final = "refs/heads/"
+_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class CodeCommit:
 
 
 class Source:
-    """Questions to the code repository; each is one small git process, none writes. What is not there is None."""
+    """Questions to the code repository; each is at most one small git process, none writes. What is not there is None."""
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
@@ -55,19 +57,33 @@ class Source:
 
     def head(self) -> str | None:
         """The full id of the commit at HEAD; None when there is none yet."""
-        return self._resolve("HEAD")
+        return self.position()[0]
 
     def branch(self) -> str | None:
         """The name of the branch that is checked out, without `refs/heads/`; None when HEAD is detached."""
         return self._ask("symbolic-ref", "--quiet", "--short", "HEAD")
 
     def position(self) -> tuple[str | None, str | None]:
-        """`head` and `branch`, asked of git at once."""
-        found = self._ask("rev-parse", "--quiet", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
-        if found is None:
+        """`head` and `branch`, from the files where these say it all, else asked of git at once."""
+        if found := self._loose_head():
+            return found
+        asked = self._ask("rev-parse", "--quiet", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+        if asked is None:
             return None, self.branch()
-        head, _, ref = found.partition("\n")
-        return head, ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else None
+        head, _, ref = asked.partition("\n")
+        return head, ref.removeprefix(_BRANCHES) if ref.startswith(_BRANCHES) else None
+
+    def _loose_head(self) -> tuple[str, str | None] | None:
+        """HEAD as loose refs have it; None where a packed one, a reftable or no commit is behind it."""
+        try:
+            text = (self.repository.git_dir / "HEAD").read_text("ascii").removesuffix("\n")
+            ref = text.removeprefix("ref: ")
+            if not ref.startswith(_BRANCHES):
+                return (text, None) if _ID.fullmatch(text) else None
+            id = (self.repository.common_dir / ref).read_text("ascii").removesuffix("\n")
+        except (OSError, ValueError):
+            return None
+        return (id, ref.removeprefix(_BRANCHES)) if _ID.fullmatch(id) and ".." not in ref else None
 
     def first_commit(self) -> str | None:
         """The full id of the commit with which the history of HEAD began; None where it is not known."""

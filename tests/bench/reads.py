@@ -117,7 +117,7 @@ def _after_change(bench: Bench, place: Place, reader: App) -> Sample:
 
     def ask() -> None:
         id, question = learned
-        if id not in [hit.id for hit in reader.search(Query(question)).hits]:
+        if id not in [hit.id for hit in reader.search.find(Query(question)).hits]:
             raise AssertionError(f"{question!r} does not find {id}")
 
     return measure(bench.runs, ask, learn)

@@ -36,6 +36,24 @@ def test_head_and_branch(source: Source, git: Git) -> None:
     assert source.position() == (source.head(), source.branch()) == (None, "empty")
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_where_head_is_stands_in_the_files_or_is_asked_of_git(
+    source: Source, repo: Path, git: Git, tmp_path: Path, packed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git("worktree", "add", "--quiet", "-b", "feature/x", str(tmp_path / "tree"))
+    git("commit", "--quiet", "--allow-empty", "--message", "More")
+    if packed:
+        git("pack-refs", "--all")
+    asked: list[object] = []
+    ask = Source._ask
+    monkeypatch.setattr(Source, "_ask", lambda source, *words: asked.append(words) or ask(source, *words))
+    assert source.position() == (git("rev-parse", "main").strip(), "main")
+    assert Source(locate(tmp_path / "tree")).position() == (git("rev-parse", "feature/x").strip(), "feature/x")
+    assert len(asked) == (2 if packed else 0)
+    (repo / ".git/HEAD").write_text("ref: refs/heads/../../HEAD\n")
+    assert source.head() is None
+
+
 def test_read_is_of_the_work_tree(source: Source, repo: Path) -> None:
     (repo / "src").mkdir()
     (repo / "src" / "é b.py").write_bytes(b"\xff\r\n")
