@@ -49,7 +49,7 @@ class CodeCommit:
 
 
 class Source:
-    """Questions to the code repository; each is at most one small git process, none writes. What is not there is None."""
+    """Questions to the code repository, each at most one small git process; none writes. None is what is not there."""
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
