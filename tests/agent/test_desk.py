@@ -143,6 +143,7 @@ def test_a_turn_is_answered_while_extraction_takes_its_time(desk, openai_server)
     assert closing < 1.5, "the flush is bounded"
 
 
+@pytest.mark.slow
 def test_closing_waits_for_what_is_under_way_and_asks_only_once(desk, openai_server, app):
     words = "We run the tests through nox"
     slow = _slow(_learns_turn(1, "Run the tests through nox", words), 1.0)

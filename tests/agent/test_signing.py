@@ -13,6 +13,7 @@ WORDS = "From now on we run the tests through nox, please."
 GOOD = Say(answer(create(NOX, "run the tests through nox")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("does", ["exit 1", "sleep 30"])
 def test_a_worker_that_cannot_sign_leaves_its_batch_and_says_so(learning, repo, git, tmp_path: Path, does: str):
     signer = tmp_path / "signer"

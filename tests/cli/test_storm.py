@@ -127,6 +127,7 @@ def test_all_writers_of_three_worktrees_land(invincat, places, repo, git):
     is_sound(invincat, git)
 
 
+@pytest.mark.slow
 def test_writers_that_are_killed_in_the_storm_lose_nothing_that_they_reported(invincat, places, repo, git):
     """Killed one after the other at any moment, the others go on; every second one is let live."""
     chance = random.Random(5)

@@ -683,7 +683,7 @@ MARKDOWN = st.lists(
 ).map("\n".join)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(
     st.one_of(st.text(max_size=300), MARKDOWN),
     st.sampled_from(["AGENTS.md", "x/CONTRIBUTING.rst", ".cursor/rules/a.mdc"]),

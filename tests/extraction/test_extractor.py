@@ -185,7 +185,7 @@ SAID = st.lists(
 ).map("\n".join)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(st.lists(st.one_of(st.text(max_size=80), SAID), max_size=4))
 def test_any_conversation_gives_operations_whose_quotes_are_there(texts: list[str]) -> None:
     messages = [Message("user", text, number=number) for number, text in enumerate(texts)]

@@ -336,7 +336,7 @@ WORDS = st.lists(
 ).map(" ".join)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(st.one_of(st.text(max_size=200), WORDS))
 def test_any_text_is_read_and_quotes_are_there(text: str) -> None:
     is_trivial(text)

@@ -273,7 +273,7 @@ LINES = st.lists(
 ).map("\n".join)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(LINES, min_size=1, max_size=4))
 def test_planning_again_after_the_plan_was_applied_gives_no_operation(versions: list[str]) -> None:
     view = build(None, [])

@@ -226,6 +226,7 @@ def test_case_37_killed_while_a_tool_runs_it_is_resumed_and_the_tool_not_run_aga
     assert all(json.loads(line) for line in log.read_bytes().splitlines())
 
 
+@pytest.mark.slow
 def test_case_38_a_second_process_is_refused_with_one_line(invincat, openai_server):
     answers = iter([never()])
     openai_server.always(by_model(lambda _: next(answers, chat("Hello"))))

@@ -536,7 +536,7 @@ class StorageInGit(Storage):
 
 
 TestStorage = Storage.TestCase
-TestStorage.settings = settings(max_examples=25, stateful_step_count=40, deadline=None, derandomize=True)
+TestStorage.settings = settings(max_examples=15, stateful_step_count=40, deadline=None, derandomize=True)
 
 TestStorageForLong = pytest.mark.slow(StorageForLong.TestCase)
 TestStorageForLong.settings = settings(max_examples=200, stateful_step_count=50, deadline=None)

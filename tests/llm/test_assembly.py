@@ -31,7 +31,7 @@ def _play(chunks, taken=()):
     return parts, assembly.finish()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     text=st.text(max_size=12),
     reasoning=st.text(max_size=6),
@@ -54,7 +54,7 @@ def test_any_cut_gives_the_same_answer(text, reasoning, calls, piece, ids, index
     assert done.finish is (Finish.CALLS if calls else Finish.STOP)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(calls=_CALLS.filter(bool), piece=st.integers(0, 4), data=st.data())
 def test_an_answer_without_finish_never_gives_a_call(calls, piece, data):
     chunks = chat("Say", calls, piece=piece, finish=None).chunks
@@ -90,7 +90,7 @@ _ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(_ANYTHING, max_size=3), _ANYTHING)
 def test_no_json_breaks_it(chunks, delta):
     try:

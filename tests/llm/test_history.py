@@ -43,7 +43,7 @@ def _strict(profile: Profile) -> Strict:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(_MESSAGES, _PROFILES)
 def test_whatever_happened_becomes_what_the_endpoint_takes(messages, profile):
     wire = to_wire(messages, profile)
@@ -52,7 +52,7 @@ def test_whatever_happened_becomes_what_the_endpoint_takes(messages, profile):
         check({"model": "fake", "stream": True, "messages": wire}, _strict(profile))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(_MESSAGES)
 def test_sendable_is_idempotent_and_keeps_what_was_said(messages):
     once = sendable(messages)
@@ -63,14 +63,14 @@ def test_sendable_is_idempotent_and_keeps_what_was_said(messages):
     assert [call.name for message in once if isinstance(message, Assistant) for call in message.calls] == called
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(_MESSAGES)
 def test_messages_survive_a_log(messages):
     clean = [message for message in messages if "\ud800" not in repr(message) and r"\ud8" not in repr(message)]
     assert msgspec.json.decode(msgspec.json.encode(clean), type=list[Message]) == clean
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(_MESSAGES, _PROFILES)
 def test_an_endpoint_of_any_tastes_is_learned_in_a_few_refusals(messages, tastes):
     strict = _strict(tastes)

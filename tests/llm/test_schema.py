@@ -130,7 +130,7 @@ _SCHEMAS = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(_SCHEMAS)
 def test_any_schema_is_taken_or_left_out(schema):
     specs, warnings = tool_specs([("x", None, schema)])

@@ -30,7 +30,7 @@ ADA: Final = Signature("Ada Lovelace", "ada@example.org")
 USER: Final = Source(actor="user")
 MODEL: Final = Source(actor="memory-agent", session="01JDXPZ3V6C8A1B2D3E4F5G6H7")
 
-quick = settings(max_examples=40, deadline=None, derandomize=True)
+quick = settings(max_examples=25, deadline=None, derandomize=True)
 
 
 def ulid(number: int) -> str:

@@ -309,4 +309,4 @@ def check_successor(before: View, step: Step) -> None:
 
 
 TestLifecycle = Lifecycle.TestCase
-TestLifecycle.settings = settings(max_examples=25, stateful_step_count=40, deadline=None, derandomize=True)
+TestLifecycle.settings = settings(max_examples=15, stateful_step_count=40, deadline=None, derandomize=True)

@@ -100,7 +100,7 @@ def test_streaming_renders_what_the_whole_renders():
 
 
 @given(pieces, st.lists(st.integers(0, 200)))
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @example(["para\n\n", "[a]: /url\n", "'unfinished\n", "end'\n"], [])
 @example(["a\r", "\nb"], [2])
 def test_any_split_of_anything_gives_the_same(parts, cuts):
@@ -112,7 +112,7 @@ def test_any_split_of_anything_gives_the_same(parts, cuts):
 
 
 @given(pieces)
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_nothing_that_is_said_drives_the_terminal(parts):
     for line in lines(40, "".join(parts)):
         assert not CONTROL.search(COLOUR.sub("", line))
@@ -122,7 +122,7 @@ def test_nothing_that_is_said_drives_the_terminal(parts):
 
 
 @given(pieces, st.sampled_from([20, 40, 79]))
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_lines_fit_the_terminal(parts, width):
     assert all(cell_len(COLOUR.sub("", line)) <= width for line in lines(width, "".join(parts)))
 

@@ -123,7 +123,7 @@ def test_with_colour_each_line_ends_plain():
 
 
 @given(st.text())
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 def test_safe_text_has_no_control_characters_and_works_line_by_line(text):
     assert not CONTROL.search(safe(text))
     assert "\n" not in one_line(text)
@@ -133,7 +133,7 @@ def test_safe_text_has_no_control_characters_and_works_line_by_line(text):
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Cs"])), st.integers(2, 50))
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 def test_wrapped_rows_fit_and_lose_nothing(text, width):
     rows = wrap(text, width)
     assert "".join(rows) == text

@@ -223,6 +223,7 @@ def test_no_colour(terminal):
     assert not re.search(rb"\x1b\[[0-9;]*(?:2|3[0-7]|9[0-7])m", screen.raw)
 
 
+@pytest.mark.slow
 def test_nothing_that_a_model_tool_or_memory_says_drives_the_terminal(terminal):
     evil = "\x1b]0;pwned\x07\x1b[2J\x1b[1;1Hgone\x9b5m\r\x08"
     turn = (

@@ -194,6 +194,7 @@ def test_an_escaped_backslash_is_no_line_break(grep, write):
     assert r"1: C:\new" in grep(r"C:\\new").text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*$", "(a|aa)+$"])
 def test_a_catastrophic_pattern_ends_in_time(workspace, ripgrep, use, write, pattern):
     write("a.txt", "needle aa\n")
