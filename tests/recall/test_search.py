@@ -391,3 +391,13 @@ def test_scores_of_a_small_store_can_be_compared_with_those_of_a_big_one(tmp_pat
     )
     assert of_small.score == pytest.approx(of_big.score, rel=0.05)
     assert 0 < of_small.score <= 100
+
+
+def test_an_index_of_many_parts_answers_as_one(tmp_path: Path, corpus, record, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = corpus(*(record(f"{WORDS[n % 7]} {WORDS[n % 5]} rule {n}", number=n) for n in range(20)))
+    whole = Index(tmp_path / "whole", "here")
+    expected = [whole.search(store, Query(f"{word} rule")) for word in WORDS]
+    monkeypatch.setattr("invincat.recall.shelf._SEGMENT_SIZE", 3)
+    parts = Index(tmp_path / "parts", "here")
+    assert [parts.search(store, Query(f"{word} rule")) for word in WORDS] == expected
+    assert len(list((tmp_path / "parts").glob("*/*.seg"))) == 7
