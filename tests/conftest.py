@@ -30,8 +30,16 @@ ROOM: Final = 4 << 30
 
 def pytest_configure() -> None:
     """Before pytest chooses its folder."""
-    if "TMPDIR" not in os.environ and os.access(RAM, os.W_OK) and shutil.disk_usage(RAM).free >= ROOM:
+    if "TMPDIR" not in os.environ and _has_room(RAM):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(RAM))
+
+
+def _has_room(folder: Path) -> bool:
+    """Whether there is room for all repositories, and programs may be run there, as editors and hooks of tests are."""
+    if not os.access(folder, os.W_OK):
+        return False
+    is_barred = os.statvfs(folder).f_flag & getattr(os, "ST_NOEXEC", 0)
+    return not is_barred and shutil.disk_usage(folder).free >= ROOM
 
 
 class Git(Protocol):
