@@ -334,6 +334,7 @@ def test_without_a_terminal_it_wants_a_yes_and_an_id(invincat, git):
     assert git("rev-parse", "refs/invincat/memory") == tip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("typed", "is_gone"), [("gate", True), ("yes", False)])
 def test_at_a_terminal_it_asks_for_the_name(invincat, repo, git, typed, is_gone):
     invincat("remember", "Deploy through the zebra gateway only.", "--name", "gate")
@@ -355,6 +356,7 @@ def test_what_is_left_for_people_is_said_once_for_all_stores(invincat):
     assert out.count("1 commit rewritten") == 2
 
 
+@pytest.mark.slow
 def test_writers_and_readers_beside_it_go_on(invincat, repo, git, app):
     """Whoever wrote on the old history meanwhile is in the new one; whoever read it is told, and reads on."""
     invincat("remember", f"The box is {SECRET}.")

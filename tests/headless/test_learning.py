@@ -98,6 +98,7 @@ def test_two_processes_at_once_read_nothing_twice(invincat, openai_server, git):
     assert len(_memories(git)) == 1
 
 
+@pytest.mark.slow
 def test_no_secret_of_the_conversation_reaches_the_model_that_remembers(invincat, openai_server, repo):
     (repo / "deploy.ini").write_text(f"[deploy]\ntoken = {TOKEN}\nowner = ada@example.org\n")
     openai_server.script(chat("", [("read_file", {"path": "deploy.ini"})]))

@@ -360,6 +360,7 @@ def _search_on(directory: Path, evolution: Callable[[int], Any], seed: int, turn
         assert right or (results.degraded and titles(results) < expected(corpus, word))
 
 
+@pytest.mark.slow
 def test_readers_and_writers_at_once(directory: Path, evolution) -> None:
     jobs = [(_write_on, 1), (_write_on, 2), (_search_on, 3), (_search_on, 4)]
     processes = [FORK.Process(target=work, args=(directory, evolution, seed, 12)) for work, seed in jobs]

@@ -140,6 +140,7 @@ def test_a_large_paste_folds_and_expands_when_sent(terminal, tmp_path):
     assert "row 11" in (tmp_path / "history").read_text()
 
 
+@pytest.mark.slow
 def test_an_offer_takes_one_key(terminal):
     news = (Pause(0.1), Learned("held: use tabs", proposal="01A"), Learned("held: no tabs", proposal="01B"))
     screen = terminal(Spec(background=news))

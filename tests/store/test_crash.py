@@ -82,6 +82,7 @@ def moves(repo: Path) -> list[tuple[str | None, str | None]]:
     return [(line["old"], line["new"]) for line in map(json.loads, lines)]
 
 
+@pytest.mark.slow
 def test_writers_killed_at_any_moment(repo: Path, git: Git) -> None:
     """Always one more writer than are killed, so that a living one must heal what the dead one left."""
     chance = random.Random(11)

@@ -69,6 +69,7 @@ def test_a_broken_ref_is_not_an_empty_store(store: GitStore, repo: Path, content
         store.tip()
 
 
+@pytest.mark.slow
 def test_a_lock_that_stays_is_told_and_one_that_goes_is_waited_for(store: GitStore, repo: Path) -> None:
     learn(store, "one")
     lock = repo / ".git" / f"{MEMORY_REF}.lock"
