@@ -1,6 +1,6 @@
 """Memories that have ended: where the deleted ones lie, what they said last, how each ended and by whom."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from invincat.ledger import Ledger
@@ -42,15 +42,22 @@ class End(NamedTuple):
         return f"{self.how}{by}" + (f": {self.reason}" if self.reason else "")
 
 
-def end_of(ledger: Ledger, id: str) -> End:
-    """How a memory ended that was retired or deleted."""
+def ends_of(ledger: Ledger, ids: Collection[str]) -> dict[str, End]:
+    """How memories ended that were retired or deleted, by id; the history is searched once for all of the deleted."""
     view = ledger.view()
-    record = view.records.get(id)
-    if record is None:
-        (grave,) = _unearth(ledger, view.commit, {id: view.markers[id]})
-        by = grave.touch.commit.author.name if grave.touch else None
-        return End(grave.name, f"{grave.fate} on {grave.marker.updated_at:%Y-%m-%d}", by, grave.marker.reason)
-    touches = history_of(ledger.store, view.commit, id, record.path) if view.commit else ()
+    retired = [view.records[id] for id in ids if id in view.records]
+    markers = {id: view.markers[id] for id in ids if id not in view.records}
+    lain = {grave.marker.id: _end_of_deleted(grave) for grave in _unearth(ledger, view.commit, markers)}
+    return lain | {record.id: _end_of_retired(ledger, view, record) for record in retired}
+
+
+def _end_of_deleted(grave: Grave) -> End:
+    by = grave.touch.commit.author.name if grave.touch else None
+    return End(grave.name, f"{grave.fate} on {grave.marker.updated_at:%Y-%m-%d}", by, grave.marker.reason)
+
+
+def _end_of_retired(ledger: Ledger, view: View, record: Record) -> End:
+    touches = history_of(ledger.store, view.commit, record.id, record.path) if view.commit else ()
     who = (touch.commit.author.name for touch in touches if touch.message.op in {"archive", "supersede"})
     return End(record.name, describe_end(view, record), next(who, None), record.memory.end_reason)
 
@@ -102,7 +109,7 @@ def _graves_of(ledger: Ledger, name: str) -> list[Grave]:
 
 def _unearth(ledger: Ledger, commit: str | None, markers: dict[str, Marker]) -> list[Grave]:
     ids = {id for id, marker in markers.items() if not marker.purged}
-    found = dict(graves(ledger.store, commit, ids)) if commit else {}
+    found = dict(graves(ledger.store, commit, ids)) if commit and ids else {}
     rest = [Grave(marker, None, None) for id, marker in sorted(markers.items()) if id not in found]
     return [Grave(markers[id], touch, _last(ledger, touch)) for id, touch in found.items()] + rest
 

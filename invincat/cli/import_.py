@@ -5,7 +5,7 @@ from typing import Final
 import click
 
 from invincat.app import App
-from invincat.cli.grave import end_of
+from invincat.cli.grave import End, ends_of
 from invincat.cli.options import json_option
 from invincat.cli.output import app_of, counted, outcome_json, print_json, say
 from invincat.errors import ConfigurationError
@@ -62,6 +62,7 @@ def exit_code(imported: Imported) -> int:
 
 def import_json(app: App, imported: Imported) -> dict[str, object]:
     """An import as JSON."""
+    ends = _ends(app, imported)
     return {
         "rules": imported.rules,
         "outcome": outcome_json(imported.outcome) if imported.outcome else None,
@@ -69,8 +70,7 @@ def import_json(app: App, imported: Imported) -> dict[str, object]:
         "archive_proposals": [outcome_json(outcome) for outcome in imported.archive],
         "skipped": imported.skipped,
         "kept_out": [
-            {"at": rule.at, "words": rule.words, "id": rule.id, **end_of(app.project, rule.id)._asdict()}
-            for rule in imported.kept_out
+            {"at": rule.at, "words": rule.words, "id": rule.id, **ends[rule.id]._asdict()} for rule in imported.kept_out
         ],
     }
 
@@ -118,8 +118,13 @@ def _print_kept_out(app: App, imported: Imported) -> None:
     """Rules that stay out although a file says them, each with how to bring it back."""
     if imported.kept_out:
         click.echo(f"{counted(len(imported.kept_out), 'rule', 'rules')} kept out: what said so has ended")
+    ends = _ends(app, imported)
     for rule in imported.kept_out:
-        end = end_of(app.project, rule.id)
+        end = ends[rule.id]
         words = clip(one_line(rule.words), MAX_WORDS)
         step = f'`invincat restore {end.name} --reason "..."` brings it back'
         click.echo(escape_hidden(f'kept out: {rule.at} "{words}": {end}; {step}'), err=True)
+
+
+def _ends(app: App, imported: Imported) -> dict[str, End]:
+    return ends_of(app.project, {rule.id for rule in imported.kept_out}) if imported.kept_out else {}

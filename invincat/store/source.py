@@ -177,7 +177,7 @@ class Source:
     def changed(self) -> list[str]:
         """Paths of files that differ from HEAD; new ones when they were added.
 
-        None when bare, when git takes too long, and when they are so many that they say nothing about anyone's task.
+        Empty when bare, when git takes too long, and when they are so many that they say nothing about anyone's task.
         """
         if self.repository.root is None:
             return []

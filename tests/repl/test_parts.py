@@ -101,7 +101,10 @@ def test_history_does_not_grow_for_ever(tmp_path):
 
 def test_a_history_that_cannot_be_kept_is_no_fault(tmp_path):
     (tmp_path / "file").touch()
-    InputHistory(tmp_path / "file" / "history", str).append_string("x")
+    history = InputHistory(tmp_path / "file" / "history", str)
+    history.append_string("x")
+    assert history.get_strings() == ["x"], "what was typed can be recalled while this lasts"
+    assert (tmp_path / "file").read_bytes() == b""
 
 
 def test_a_broken_history_line_is_skipped(tmp_path):
